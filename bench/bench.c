@@ -16,14 +16,14 @@ static const part parts[] = {
     {"plan", "planning time of each strategy as graphs grow", bench_plan, true},
     {"grid", "strategy x instance x cap: cost, peak, gap, ticks, seconds", bench_grid, true},
     {"adjoint", "streams of adjoint actions: actions a second", bench_adjoint, true},
-    {"chain-equal", "plans of chains of equal steps, beside published figures", bench_chain_equal, true},
+    {"chain-equal", "plans of chains of equal steps, with published figures", bench_chain_equal, true},
     {"chain", "chains of blocks: exactly, and with memory in slots", bench_chain, true},
     {"tree", "least peak of trees of a million nodes: both orders and their ratio, seconds", bench_tree, true},
     {"layout", "where the page draws the nodes of graphs as they grow: seconds, memory", bench_layout, true},
     {"merkle", "hash trees: hashes a second against a bare loop by the same library", bench_merkle, true},
     {"engine", "a run of the engine against a loop over the same kernels: overhead", bench_engine, true},
     {"dynamic", "online under a cap, policy by policy, against a plan of the same trace", bench_dynamic, true},
-    {"scale", "plans of graphs up to a million nodes: overhead beside the bound, seconds, memory", bench_scale, false},
+    {"scale", "plans of graphs up to a million nodes: overhead and bound, seconds, memory", bench_scale, false},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };

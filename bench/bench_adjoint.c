@@ -60,7 +60,7 @@ static void revolve_row(const bench *b, table *t, uint64_t steps, uint64_t snaps
               many.seconds, one.seconds, 1e-6 * count / many.seconds, 1e-6 * count / one.seconds);
 }
 
-/* Steps one by one, then the way back in batches. */
+/* Steps one by one, then the backward pass in batches. */
 static void online_row(const bench *b, table *t, uint64_t steps, uint32_t snapshots)
 {
     double step_seconds = 1e300, back_seconds = 1e300;

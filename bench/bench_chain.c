@@ -163,8 +163,9 @@ static outcome plan_stack(const bench *b, const kind *k, uint32_t count, unsigne
         uint64_t memory = percent_of(all_kept(&s), percent);
         double t0 = now_seconds();
         uint64_t *least = b->full || b->smoke ? &o.least : NULL; /* the bound takes most of the time */
-        o.status = slots ? pbi_blocks_slots(&ctx, &s.b, memory, slots, &arena, &o.plan, least)
-                         : pbi_blocks_exact(&ctx, &s.b, memory, UINT64_C(1) << 32, &arena, &o.plan);
+        pbi_block_budget budget = {.memory = memory, .slots = slots, .limit = UINT64_C(1) << 32};
+        o.status = slots ? pbi_blocks_slots(&ctx, &s.b, &budget, &arena, &o.plan, least)
+                         : pbi_blocks_exact(&ctx, &s.b, &budget, &arena, &o.plan);
         o.seconds = now_seconds() - t0;
         o.memory_peak = ctx.memory_peak;
         if (o.status != PB_OK && o.status != PB_ELIMIT)

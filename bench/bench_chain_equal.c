@@ -1,4 +1,4 @@
-/* bench_chain_equal.c -- equal steps: planning by tables and by closed form, and streaming, beside published figures.
+/* bench_chain_equal.c -- equal steps: planning by tables and by closed form, and streaming, with published figures.
  *
  * The published seconds are those of checkpoint_schedules 1.0.4 (Python) on a machine with two cores: `Revolve` plans with
  * a dynamic program and then iterates, `MultistageCheckpointSchedule` iterates. They count the same forward steps.

@@ -150,7 +150,7 @@ static pb_status play(run *r)
     }
     for (uint32_t v = p->count; v-- > 0 && status == PB_OK;) {
         status = backward(r, v);
-        if (status == PB_OK && !p->inputs[v]) { /* what is wanted: the gradient of an input */
+        if (status == PB_OK && !p->inputs[v]) { /* the result: the gradient of an input */
             void *address;
             status = pb_dynamic_pin(r->o, r->gradient[v], &address);
             if (status == PB_OK)

@@ -1,4 +1,4 @@
-/* bench_engine.c -- what the engine costs beside its kernels: a run of a plan against a hand-written loop over the same kernels
+/* bench_engine.c -- what the engine costs in addition to its kernels: a run of a plan against a hand-written loop over the same kernels
  * at the same addresses.
  *
  * The loop is given every address ahead: no program can do with less. Rounds of both alternate, so that what else the machine does
@@ -81,7 +81,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A chain and the way back along it, sizes in bytes. */
+/* A chain and its backward pass, sizes in bytes. */
 static const pb_graph *make_graph(pb_context *ctx, pb_arena *arena, uint32_t steps, uint32_t words)
 {
     pb_builder *b;

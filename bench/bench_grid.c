@@ -69,7 +69,7 @@ static void grid_instance(const bench *b, table *t, pb_context *ctx, const char 
                                                       : percent_cap(ctx, g, percents[p]);
                 if (kind == PB_GAME_TIERED) {
                     game.tier_count = 1;
-                    game.tiers[0] = (pb_tier){2, 2, 0, 0, PB_UNLIMITED, 0};
+                    game.tiers[0] = (pb_tier){.store_cost = 2, .load_cost = 2, .cap = PB_UNLIMITED};
                 }
                 grid_row(b, t, name, &game, strategies[s].name, percents[p]);
             }

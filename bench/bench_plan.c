@@ -75,7 +75,7 @@ static void plan_family(const bench *b, table *t, const family *f)
                 game.cap = g->total_size; /* percent caps are of another game: too tight to plan in here */
             if (game.kind == PB_GAME_TIERED) {
                 game.tier_count = 1;
-                game.tiers[0] = (pb_tier){1, 1, 0, 0, PB_UNLIMITED, 0};
+                game.tiers[0] = (pb_tier){.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED};
             }
             before[s] = plan_row(b, t, strategies[s].name, &game, f->spec[size], before[s]);
         }

@@ -1,4 +1,4 @@
-/* bench_scale.c -- plans of graphs of ten thousand to a million nodes: work over computing everything once beside the proved
+/* bench_scale.c -- plans of graphs of ten thousand to a million nodes: work over computing everything once, with the proved
  * bound, time and memory. Seconds are the processor's, one thread, from the graph in memory to the verified plan with its
  * bound.
  */

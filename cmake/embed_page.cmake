@@ -1,5 +1,5 @@
 # Builds the page (npm ci, npm run build) and writes its files as C arrays: cmake -DWEB= -DOUT= -DWITH_PAGE= -DNPM= -P.
-# A failure of npm is told and gives an empty table: the command is then made without the page.
+# If npm fails, the build prints why and embeds no files: the command is then built without the page.
 set(files "")
 if(WITH_PAGE)
   set(failed FALSE)

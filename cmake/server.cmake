@@ -27,7 +27,7 @@ function(pb_page_source out)
   if(PB_PAGE AND NPM AND EXISTS ${CMAKE_SOURCE_DIR}/web/package.json)
     set(with_page TRUE)
   else()
-    message(STATUS "npm is not installed or there is no web/: the command is made without the page")
+    message(STATUS "npm is not installed or there is no web/: the command is built without the page; install npm, then make")
   endif()
   file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/web/src/* ${CMAKE_SOURCE_DIR}/web/*.json
        ${CMAKE_SOURCE_DIR}/web/*.html ${CMAKE_SOURCE_DIR}/web/*.mjs ${CMAKE_SOURCE_DIR}/web/*.css)

@@ -56,7 +56,7 @@ static double objective(const field u)
     return sum;
 }
 
-/* A solver that does as it is told. */
+/* A solver that runs the actions of a schedule. */
 typedef struct solver {
     field work, tape, adjoint;
     field ram[RAM_SLOTS];

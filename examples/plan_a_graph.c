@@ -1,4 +1,4 @@
-/* plan_a_graph.c -- reads a graph, plans it in half the memory it takes as written, prints the moves to carry out. */
+/* plan_a_graph.c -- reads a graph, plans it in half of its peak in program order, prints the moves to carry out. */
 #include <pebble/full.h>
 #include <stdio.h>
 

@@ -29,7 +29,7 @@ PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src")
 
 
 def version() -> str:
-    """The version stands in one place, the public header."""
+    """The version, from the public header, its only source."""
     header = (SOURCES / "include/pebble/base.h").read_text()
     return re.search(r'#define PB_VERSION "([^"]+)"', header).group(1)
 

@@ -1,13 +1,17 @@
 // Bundles TypeScript tests and runs them.
 //   node run_tests.mjs test          unit tests: every test/*.test.ts
 //   node run_tests.mjs e2e           tests in the browser: every e2e/*.test.ts
-//   node run_tests.mjs --script F    one script that is no test, with what follows as its arguments
+//   node run_tests.mjs --script F    one script that is not a test, with what follows as its arguments
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  console.error(`skipped: tests of the page need Node.js 20 or later, this is ${process.versions.node}`);
+  process.exit(77);
+}
 const here = dirname(fileURLToPath(import.meta.url));
 const [what = "test", ...rest] = process.argv.slice(2);
 const script = what === "--script";
@@ -23,7 +27,7 @@ if (sources.length === 0) {
   process.exit(1);
 }
 
-// The bundles stand inside the folder so that packages are found from them.
+// The bundles are written inside the folder, so that they find the packages.
 const out = mkdtempSync(join(here, "node_modules", ".pebble-tests-"));
 let status = 1;
 try {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The fields of one row of `pebble compare --json`, without the braces. `base` is the game where the row has none. */
+/* The fields of one row of `pebble compare --json`, without the braces. `base` is the game if the row has none. */
 void json_row_fields(FILE *out, const pb_plan_result *p, const pb_game *base);
 /* The fields of `pebble info --json`, without the braces. */
 void json_info_fields(FILE *out, const pb_info *f);

@@ -73,11 +73,7 @@ exit_code app_status(app *a, pb_status status)
         if (a->progress.stopped == PB_STOP_TIME)
             return app_fail(a, EXIT_NOTHING, "the time was up before anything was found; try a longer --time");
         return app_fail(a, EXIT_INTERRUPTED, "interrupted before there was a result");
-    case PB_EBUG:
-        return app_fail(a, EXIT_ILLEGAL, "%s; this is a bug in pebble: please report it with the command and its files",
-                        sentence);
-    case PB_ENOMEM:
-        return app_fail(a, EXIT_FAILED, "%s; free memory on this machine, or use a smaller graph", sentence);
+    case PB_EBUG: return app_fail(a, EXIT_ILLEGAL, "%s", sentence);
     case PB_ELIMIT: return app_fail(a, EXIT_NOTHING, "%s", sentence);
     case PB_EUNKNOWN:
     case PB_EINVAL: return app_usage(a, "%s", sentence);
@@ -85,10 +81,10 @@ exit_code app_status(app *a, pb_status status)
     }
 }
 
-bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
+bool app_number(app *a, option_id id, uint64_t default_value, uint64_t *out)
 {
     const char *text = app_option(a, id);
-    *out = standard;
+    *out = default_value;
     if (!text || pb_number_read(&a->ctx, text, UINT64_MAX, out) == PB_OK)
         return true;
     app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);

@@ -44,6 +44,6 @@ exit_code app_finish_output(app *a, exit_code code);
 static inline const char *app_option(const app *a, option_id id) { return a->opts.value[id]; }
 
 /* A whole number from an option, or its default if it was not given. False after printing an error. */
-bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out);
+bool app_number(app *a, option_id id, uint64_t default_value, uint64_t *out);
 
 #endif

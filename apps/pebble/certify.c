@@ -25,10 +25,7 @@ static bool other_reading(const pb_graph *g, const pb_schedule *s, char *text, s
     if (!pb_read_otherwise(g, s))
         return false;
     reading_options(s->read_with ? s->read_with : g->read_with, with, sizeof with);
-    snprintf(text, room,
-             s->read_with ? "read the graph with the same options: add %s"
-                          : "read the graph with the same options: leave out %s",
-             with);
+    snprintf(text, room, s->read_with ? "add %s" : "leave out %s", with);
     return true;
 }
 
@@ -43,12 +40,11 @@ exit_code certify_schedule(app *a, certified *c)
     c->has_verdict = true;
     c->graph = j->game.graph; /* in the costs of the schedule's machine */
     size_t used = strlen(j->message), room = sizeof j->message - used;
-    if (j->fault != PB_FAULT_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
+    if (j->failure != PB_FAILURE_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
         snprintf(j->message + used, room, "; %s", advice);
-    else if (j->fault == PB_FAULT_GRAPH)
-        snprintf(j->message + used, room,
-                 "; pass the graph that it was made for, or --any-graph to check its moves here");
-    return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
+    else if (j->failure == PB_FAILURE_GRAPH)
+        snprintf(j->message + used, room, ", or --any-graph to check its moves here");
+    return j->failure == PB_FAILURE_NONE ? EXIT_DONE : EXIT_ILLEGAL;
 }
 
 /* A schedule of another graph may name nodes that this graph does not have: explains why reading it failed. */
@@ -60,7 +56,7 @@ static exit_code read_or_explain(app *a, const char *path, certified *out)
     if (code != EXIT_INPUT || strcmp(path, "-") == 0)
         return code;
     if (read_schedule_alone(a, path, &alone) && other_reading(out->graph, &alone, advice, sizeof advice))
-        app_note(a, "%s was made for another graph; %s", path, advice);
+        app_note(a, "%s was made for this file, read with other options; %s", path, advice);
     return code;
 }
 

@@ -52,8 +52,8 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
     int count = 0;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         const pb_plan_result *p = &c->result.rows[i];
-        c->uncomputes |= p->certificate && p->schedule.game == PB_GAME_REVERSIBLE;
-        c->transfers |= p->certificate && p->schedule.game == PB_GAME_TIERED;
+        c->uncomputes |= p->certificate && p->schedule.metrics.uncompute;
+        c->transfers |= p->certificate && p->schedule.metrics.io;
     }
     columns[count++] = (table_column){"", false, 0};
     columns[count++] = (table_column){"strategy", false, 0};
@@ -61,11 +61,11 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
     columns[count++] = (table_column){"outcome", false, 0};
     columns[count++] = (table_column){"peak", true, 0};
     columns[count++] = (table_column){"work", true, 0};
-    if (c->transfers)
-        columns[count++] = (table_column){"io", true, 2};
     columns[count++] = (table_column){"recompute", true, 0};
     if (c->uncomputes)
         columns[count++] = (table_column){"uncompute", true, 3};
+    if (c->transfers)
+        columns[count++] = (table_column){"io", true, 2};
     columns[count++] = (table_column){"flux", true, 4};
     columns[count++] = (table_column){"moves", true, 5};
     columns[count++] = (table_column){"cost", true, 0};
@@ -75,7 +75,7 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
 
 static bool found_row(app *a, table *t, const contest *c, const pb_plan_result *p, bool winner)
 {
-    enum { PEAK, WORK, IO, RECOMPUTE, UNCOMPUTE, FLUX, MOVES, COST, GAP, FIGURES };
+    enum { PEAK, WORK, RECOMPUTE, UNCOMPUTE, IO, FLUX, MOVES, COST, GAP, FIGURES };
     const pb_metrics *m = &p->schedule.metrics;
     char name[FIGURE_ROOM], text[FIGURES][FIGURE_ROOM];
     const char *cells[MAX_COLUMNS], *unit = c->base.graph->cost_unit;
@@ -83,15 +83,12 @@ static bool found_row(app *a, table *t, const contest *c, const pb_plan_result *
     strategy_text(&p->schedule, name);
     pb_quantity_text(m->peak, c->base.graph->size_unit, text[PEAK], FIGURE_ROOM);
     short_cost((pb_u128){0, m->work}, unit, DIGITS, text[WORK]);
-    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
     short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
     short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
-    short_number(m->flux, DIGITS, text[FLUX]);
+    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
+    flux_text(m->flux, c->base.graph, DIGITS, text[FLUX]);
     short_u64(m->moves, text[MOVES]);
-    if (p->schedule.weights.digits)
-        pb_cost_text(m->cost, &p->schedule.weights, text[COST]);
-    else
-        short_number(m->cost, DIGITS, text[COST]);
+    weighted_text(&p->schedule, c->base.graph, DIGITS, text[COST]);
     text[GAP][0] = '\0';
     if (m->gap >= 0)
         percent_text(m->gap, text[GAP]);
@@ -357,14 +354,13 @@ exit_code cmd_compare(app *a)
     exit_code code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;
-    const char *only = c.request.strategy;
-    c.request.strategy = NULL;
     progress_planning(&a->progress, true);
     pb_status status = c.games & PB_GAME_REVERSIBLE ? make_front(a, &c) : PB_OK;
     c.request.time_ns = progress_left_ns(&a->progress);
     c.request.prove = c.request.find_least = true;
+    pb_compare_request request = {.strategies = c.request.strategy, .games = c.games, .plan = c.request};
     if (status == PB_OK)
-        status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
+        status = pb_compare(&a->ctx, &c.base, &request, &a->arena, &c.result);
     progress_planning(&a->progress, false);
     if (status != PB_OK)
         return app_status(a, status);

@@ -1,6 +1,8 @@
 /* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without a plan. */
 #include "commands.h"
 #include "common/json_print.h"
+#include "fit_sizes.h"
+#include "option_hint.h"
 #include "plain_print.h"
 #include "settings.h"
 #include "table.h"
@@ -10,16 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_TICKS = 20000 };
-
 typedef struct task {
     workload_spec spec;
     pb_fit_request request;
     pb_fit fit;
 } task;
 
-/* "10%", "2.5%" or "forward". */
-static bool read_overhead(app *a, double *out)
+bool read_overhead(app *a, double *out)
 {
     const char *text = app_option(a, OPT_MAX_OVERHEAD);
     char *end;
@@ -74,21 +73,37 @@ static exit_code read_cap(app *a, task *t)
                : EXIT_DONE;
 }
 
+/* False after printing an error if there are options of networks, which a workload takes after a colon. */
+static bool refuse_network_options(app *a)
+{
+    static const option_id of_networks[] = {OPT_BATCH, OPT_GRADS, OPT_OPTIMIZER, OPT_DIM};
+    const char *key = a->opts.param_count ? a->opts.params[0].key : NULL;
+    char why[300];
+    for (int i = 0; i < 4; i++)
+        key = app_option(a, of_networks[i]) ? option_specs[of_networks[i]].name : key;
+    if (!key)
+        return true;
+    option_hint(key, ON_FIT, a->opts.positional[0], why, sizeof why);
+    app_usage(a, "%s", why);
+    return false;
+}
+
 static exit_code read_task(app *a, task *t)
 {
     pb_fit_request *r = &t->request;
-    const char *vary = app_option(a, OPT_VARY);
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one workload, as in pebble fit synthetic:steps=20 --cap 64MiB");
     if (!app_option(a, OPT_CAP))
         return app_usage(a, "--cap is missing; try --cap 64MiB");
-    *r = (pb_fit_request){.plan = PB_REQUEST_DEFAULT, .vary = vary ? vary : "batch"};
+    if (!refuse_network_options(a))
+        return EXIT_USAGE;
+    *r = (pb_fit_request){.plan = PB_REQUEST_DEFAULT, .vary = vary_option(a)};
     if (!workload_parse(a, a->opts.positional[0], &t->spec) || !read_overhead(a, &r->max_overhead) ||
         !clock_option(a) || !setting_request(a, &r->plan))
         return EXIT_USAGE;
     r->plan.patient = false; /* --time is for all plans together, and a dozen of them should not take long */
     if (!app_option(a, OPT_TICKS))
-        a->ctx.tick_limit = DEFAULT_TICKS;
+        a->ctx.tick_limit = FIT_TICKS;
     r->workload = t->spec.name;
     r->options = t->spec.options;
     r->option_count = t->spec.option_count;
@@ -103,7 +118,7 @@ static const char *way_text(pb_fit_way way)
 
 static bool add_row(table *tab, const task *t, pb_fit_way way)
 {
-    const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_WRITTEN];
+    const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_PROGRAM_ORDER];
     char value[FIGURE_ROOM], times[FIGURE_ROOM] = "", size[FIGURE_ROOM] = "-", each[FIGURE_ROOM] = "-";
     char predicted[FIGURE_ROOM] = "-", measured[FIGURE_ROOM] = "-", passes[FIGURE_ROOM] = "-";
     if (row->value)
@@ -244,9 +259,17 @@ static void note_fit_policy(app *a, const task *t)
         app_note(a, "%s; choose one with --strategy", text);
 }
 
+const char *vary_option(const app *a)
+{
+    const char *vary = app_option(a, OPT_VARY), *option = app_option(a, OPT_VARY_OPTION);
+    return vary ? vary : option ? option : "batch";
+}
+
 exit_code cmd_fit(app *a)
 {
     task t = {0};
+    if (a->opts.positional_count && fits_sizes(a))
+        return fit_sizes(a);
     exit_code code = read_task(a, &t);
     if (code != EXIT_DONE)
         return code;

@@ -5,6 +5,7 @@
 #include "files.h"
 #include "plain_print.h"
 #include "settings.h"
+#include "step_print.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -22,6 +23,8 @@ static exit_code find_all(app *a, const pb_graph *g, pb_info *f)
     if (!setting_request(a, &request) || !setting_done(a, &s, pb_settings_games(&a->ctx, &s, &game, &games)))
         return EXIT_USAGE;
     pb_status made = pb_info_make(&a->ctx, game.graph, f);
+    if (made == PB_OK && game.graph->priced_by)
+        made = pb_step_report_make(&a->ctx, game.graph, &a->arena, &f->step);
     if (made != PB_OK)
         return app_status(a, made);
     game.cap = PB_UNLIMITED;
@@ -105,6 +108,8 @@ static pb_status print_text(app *a, const pb_info *f)
     printf("%s: %s nodes, %s edges\n", a->color ? "\033[0m" : "", nodes, edges);
     print_shape(f);
     putchar('\n');
+    if (f->step.machine && print_step(a, g, &f->step) != PB_OK)
+        return PB_ENOMEM;
     table t;
     table_init(&t, &a->arena, columns, 6);
     t.color = a->color;

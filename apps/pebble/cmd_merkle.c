@@ -83,11 +83,11 @@ static bool add_row(table *tab, const app *a, const task *t, uint32_t i)
     pb_traversal_text(&row->spec, name);
     number_text(f->storage, cell[0]);
     number_text(f->setup_storage, cell[1]);
-    number_text(f->leaves_most, cell[2]);
+    number_text(f->leaves_max, cell[2]);
     average_text(average(f->leaves, f), cell[3]);
-    number_text(f->hashes_most, cell[4]);
+    number_text(f->hashes_max, cell[4]);
     average_text(average(f->hashes, f), cell[5]);
-    number_text(f->work_most, cell[6]);
+    number_text(f->work_max, cell[6]);
     average_text(average(f->work, f), cell[7]);
     published_text(&row->spec, published);
     const char *mark = i == t->choice.winner ? (a->unicode ? "★" : "*") : row->fits ? "" : a->unicode ? "✗" : "x";
@@ -174,12 +174,12 @@ static void print_json_row(const pb_traversal_row *row)
     json_count("slots", f->slots);
     json_count("stored", f->storage);
     json_count("setup_stored", f->setup_storage);
-    json_count("leaves_most", f->leaves_most);
+    json_count("leaves_max", f->leaves_max);
     json_number("leaves_average", average(f->leaves, f), true);
-    json_count("hashes_most", f->hashes_most);
+    json_count("hashes_max", f->hashes_max);
     json_number("hashes_average", average(f->hashes, f), true);
-    json_count("units_most", f->units_most);
-    json_count("work_most", f->work_most);
+    json_count("units_max", f->units_max);
+    json_count("work_max", f->work_max);
     json_number("work_average", average(f->work, f), true);
     fputs(",\"published\":", stdout);
     if (!p.source) {
@@ -237,7 +237,8 @@ static exit_code write_moves(app *a, const task *t, const char *path)
     if (status != PB_OK)
         return app_status(a, status);
     if (!planned.certificate)
-        return app_fail(a, EXIT_NOTHING, "nothing was written to %s: %s", path, planned.schedule.reason);
+        return app_fail(a, EXIT_NOTHING, "nothing was written to %s: %s; try a larger --cap or another --algorithm",
+                        path, planned.schedule.reason);
     return write_schedule(a, &planned.schedule, path);
 }
 

@@ -142,7 +142,7 @@ static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
         percent_text(share, above);
     else if (at->size > peak)
         amount_text(at->size - peak, g->size_unit, above);
-    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the minimum" : "", above[0] ? ", " : "", above,
+    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->minimal ? ", the minimum" : "", above[0] ? ", " : "", above,
              above[0] ? " above the peak" : "");
     figure(out, "addresses", text);
 }
@@ -153,6 +153,7 @@ static void print_found(const app *a, FILE *out, const pb_plan_result *p)
     const pb_graph *g = p->game->graph;
     const pb_metrics *m = &s->metrics;
     char text[2 * FIGURE_ROOM + 64], one[FIGURE_ROOM], two[FIGURE_ROOM], weights[3][32];
+    bool part = strncmp(g->cost_unit, "0.", 2) == 0; /* 0.1 step */
     print_head(a, out, p);
     amount_text(m->peak, g->size_unit, one);
     amount_text(s->cap, g->size_unit, two);
@@ -169,17 +170,17 @@ static void print_found(const app *a, FILE *out, const pb_plan_result *p)
     }
     print_addresses(out, s, g);
     print_work(out, s, g);
-    short_number(m->flux, PB_U128_TEXT, text); /* all its digits */
+    flux_text(m->flux, g, PB_U128_TEXT, text); /* all its digits */
+    if (!strchr(text, ' '))
+        snprintf(text + strlen(text), sizeof text - strlen(text), part ? " %.40s·(%.40s)" : " %.40s·%.40s",
+                 g->size_unit, g->cost_unit);
     figure(out, "flux", text);
     pb_quantity_text(m->moves, NULL, one, sizeof one);
     pb_quantity_text(m->depth, NULL, two, sizeof two);
     snprintf(text, sizeof text, "%s (critical path %s)", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
-    if (s->weights.digits)
-        pb_cost_text(m->cost, &s->weights, one);
-    else
-        short_number(m->cost, PB_U128_TEXT, one);
+    weighted_text(s, g, PB_U128_TEXT, one);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&s->weights, i, weights[i]);
     snprintf(text, sizeof text, "%s with weights %s,%s,%s", one, weights[0], weights[1], weights[2]);

@@ -34,8 +34,8 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--slow-cap limits slow memory, but there is none; add --slow FOLDER");
     *s = (settings){.request = PB_REQUEST_DEFAULT};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
-        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) ||
-        !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))
+        !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) || !app_number(a, OPT_REPEAT, 0, &s->repeat) ||
+        !clock_option(a))
         return EXIT_USAGE;
     if (s->steps < 1 || s->steps > MAX_STEPS)
         return app_usage(a, "--steps: expected a number from 1 to %d", MAX_STEPS);
@@ -130,14 +130,14 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     code = certify_schedule(a, c);
     if (code == EXIT_ILLEGAL)
         return app_fail(a, code, "%s: %s%s", path, c->judged.message,
-                        c->judged.fault == PB_FAULT_GRAPH && !app_option(a, OPT_PROFILE)
+                        c->judged.failure == PB_FAILURE_GRAPH && !app_option(a, OPT_PROFILE)
                             ? "; give the costs that it was planned with by --profile FILE"
                             : "");
     if (code != EXIT_DONE)
         return code;
     if (s->addresses.align == ENGINE_ALIGN) /* the engine needs this alignment */
         r->packing = (pb_packing){
-            .offset = (uint64_t *)s->addresses.offset, .size = s->addresses.size, .least = s->addresses.least};
+            .offset = (uint64_t *)s->addresses.offset, .size = s->addresses.size, .minimal = s->addresses.minimal};
     r->game = c->judged.game;
     r->planned.schedule = *s;
     r->planned.schedule.metrics = c->judged.metrics;
@@ -167,7 +167,7 @@ static exit_code find_tier(app *a, run_report *r)
 
 static exit_code make_plan(app *a, run_report *r, settings *s)
 {
-    if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap))
+    if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap) || !setting_weights(a, r->game.graph, &r->game.weights))
         return EXIT_USAGE;
     exit_code code = find_tier(a, r);
     if (code != EXIT_DONE)
@@ -227,14 +227,14 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     how.slow_path = app_option(a, OPT_SLOW);
     how.replan = &s->request;
     how.packing = r->packing.offset ? &r->packing : NULL;
-    how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
+    how.max_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
     r->resident_max = resident_max_begin();
     measuring(a, true);
     status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);
     if (status == PB_OK && !app_option(a, OPT_NO_REFERENCE) && a->ctx.stopped == PB_GO_ON) {
         how = (pb_run_options){.steps = steps};
-        status = pb_run_written(&a->ctx, r->game.graph, true, &a->arena, &all);
+        status = pb_run_program_order(&a->ctx, r->game.graph, true, &a->arena, &all);
         if (status == PB_OK)
             status = pb_run_plan(&a->ctx, w, all, &how, &a->arena, &r->reference);
         if (status == PB_ECANCELLED) /* the measured figures are still shown */

@@ -19,11 +19,12 @@ typedef struct study {
     uint64_t points;
 } study;
 
+/* In the units of this graph. */
 static bool take_weights(app *a, study *t)
 {
     pb_settings s = settings_of(a);
     pb_weights *list = NULL;
-    pb_status status = pb_settings_weights(&a->ctx, &s, &a->arena, &list, &t->request.weights_count);
+    pb_status status = pb_settings_weights(&a->ctx, &s, t->base.graph, &a->arena, &list, &t->request.weights_count);
     t->request.weights = list;
     return setting_done(a, &s, status);
 }
@@ -33,7 +34,7 @@ static exit_code take_settings(app *a, study *t, const pb_graph *g)
     t->base = PB_GAME_DEFAULT(g);
     exit_code code = setting_game(a, &t->base);
     t->request.game = app_option(a, OPT_GAME) ? (unsigned)t->base.kind : 0;
-    return code;
+    return code == EXIT_DONE && !take_weights(a, t) ? EXIT_USAGE : code;
 }
 
 static exit_code take_caps(app *a, study *t)
@@ -158,7 +159,7 @@ static exit_code judge(const pb_sweep *s)
     for (uint32_t i = 0; i < s->cell_count; i++) {
         if (s->cells[i].certificate)
             return EXIT_DONE;
-        if (!s->cells[i].there || s->cells[i].schedule.outcome != PB_INFEASIBLE)
+        if (!s->cells[i].present || s->cells[i].schedule.outcome != PB_INFEASIBLE)
             code = EXIT_NOTHING;
     }
     return code;
@@ -226,11 +227,10 @@ exit_code cmd_sweep(app *a)
     if (!t || !sweeps || !list)
         return app_status(a, PB_ENOMEM);
     t->request.plan = PB_REQUEST_DEFAULT;
-    if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, DEFAULT_POINTS, &t->points) ||
-        !take_weights(a, t))
+    if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, DEFAULT_POINTS, &t->points))
         return EXIT_USAGE;
-    if (t->points < 1 || t->points > PB_SWEEP_MOST_CAPS)
-        return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MOST_CAPS);
+    if (t->points < 1 || t->points > PB_SWEEP_MAX_CAPS)
+        return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MAX_CAPS);
     t->request.strategies = t->request.plan.strategy;
     t->request.plan.strategy = NULL;
     return sweep_all(a, t, sweeps, list);

@@ -14,6 +14,7 @@ const command commands[] = {
      "pebble info GRAPH [options]",
      "pebble info g.json\twhat is in it, and the smallest caps\n"
      "pebble info g.json --game reversible --json\tone game, as JSON\n"
+     "pebble info g.json --machine a100-40\tdoes it fit, what is in memory at the peak, where does the time go?\n"
      "pebble gen tree 8 | pebble info -\tfrom standard input\n",
      "The lower bound is proved: no plan fits a smaller cap. It is limited by a working set (what one computation "
      "needs "
@@ -106,14 +107,21 @@ const command commands[] = {
      "is "
      "an error if the measured peak is not the plan's, or if the results differ.",
      "3456I", cmd_run},
-    {"fit", ON_FIT, "find the largest batch of a workload that fits a cap, with and without planning",
+    {"fit", ON_FIT, "find the largest batch that fits a memory, with and without planning",
+     "pebble fit FAMILY [--PARAMETER VALUE...] --machine NAME|FILE [options]\n"
+     "pebble fit MODEL.onnx [--train] --machine NAME|FILE [options]\n"
      "pebble fit WORKLOAD[:KEY=VALUE,...] --cap SIZE [options]",
-     "pebble fit synthetic --cap 2MiB\tat most 10 % extra time for recomputation\n"
-     "pebble fit synthetic --cap 2MiB --max-overhead forward\tat most the time of one forward pass\n"
-     "pebble fit synthetic --cap 2MiB --option bytes\tanother option of the workload\n",
-     "Every result is run for one step, to check that it fits the cap and to measure its time. Each plan gets 20,000 "
-     "ticks, unless --ticks is given; --time limits the whole search.",
-     "34I", cmd_fit},
+     "pebble fit resnet --depth 50 --machine a100-40\tthe largest batch, with at most 10 % extra time\n"
+     "pebble fit transformer --batch 4 --vary sequence --machine v100-16\tthe longest sequence\n"
+     "pebble fit model.onnx --train --optimizer adam --machine l4\ta training step of a model\n"
+     "pebble fit unet --cap 12GB --max-overhead forward\tat most the work of one forward pass\n"
+     "pebble fit synthetic --cap 2MiB\ta workload: every result is run\n",
+     "Networks and models are not run: times are those of the machine. The second table compares each plan with "
+     "several "
+     "smaller batches, whose gradients are accumulated. For a workload every result is run for one step, to check that "
+     "it fits the cap and to measure its time. Each plan gets 20,000 ticks, unless --ticks is given; --time limits the "
+     "whole search.",
+     "345I", cmd_fit},
     {"price", ON_PRICE, "write the times that a graph's nodes take on a machine into the graph",
      "pebble price GRAPH --machine NAME|FILE [-o FILE]",
      "pebble price g.json --machine here.json -o timed.json\ttimes by the models of a measured machine\n"

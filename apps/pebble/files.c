@@ -38,7 +38,7 @@ bool read_options(app *a, pb_read_options *out)
 {
     static const pb_dim_words words = {"", "--dim ", "=1", " ", ""};
     pb_settings s = settings_of(a);
-    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO, .dim_words = &words};
+    *out = (pb_read_options){.dim_words = &words};
     return setting_done(a, &s, pb_settings_reading(&a->ctx, &s, &a->arena, out));
 }
 
@@ -54,8 +54,8 @@ exit_code read_graph(app *a, const char *path, const pb_graph **out)
     void (*log)(void *, const char *) = a->ctx.log;
     if (app_option(a, OPT_QUIET)) /* no notes of the reader */
         a->ctx.log = NULL;
-    status = pb_graph_read_with(&a->ctx, pb_file_source(&in), PB_FORMAT_AUTO, is_standard(path) ? NULL : path, &how,
-                                &a->arena, out);
+    how.path = is_standard(path) ? NULL : path;
+    status = pb_graph_read_with(&a->ctx, pb_file_source(&in), &how, &a->arena, out);
     a->ctx.log = log;
     status = close_input(a, path, &in, status);
     if (status != PB_OK)

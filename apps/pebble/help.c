@@ -54,8 +54,8 @@ static void option_list(const app *a, unsigned bit)
             snprintf(letter, sizeof letter, "-%c, ", spec->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, spec->name, spec->argument ? " " : "",
                  spec->argument ? spec->argument : "");
-        if (spec->standard)
-            snprintf(right, sizeof right, "%s (default: %s)", spec->help, spec->standard);
+        if (spec->default_text)
+            snprintf(right, sizeof right, "%s (default: %s)", spec->help, spec->default_text);
         else
             snprintf(right, sizeof right, "%s", spec->help);
         entry(a, left, right, NAME_COLUMN);
@@ -132,9 +132,9 @@ static void exit_list(const app *a, const char *codes)
 static void param_text(const pb_param_spec *p, char *text, size_t room)
 {
     if (p->kind == PB_PARAM_WORD)
-        snprintf(text, room, "%s: %s (default: %s)", p->help, p->words, p->standard);
+        snprintf(text, room, "%s: %s (default: %s)", p->help, p->words, p->default_text);
     else
-        snprintf(text, room, "%s (default: %s)", p->help, p->standard);
+        snprintf(text, room, "%s (default: %s)", p->help, p->default_text);
 }
 
 static void help_family(const app *a, const pb_family *f)

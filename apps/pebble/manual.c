@@ -40,9 +40,9 @@ static void option_entry(const option_spec *spec)
         printf(" \\fI%s\\fR", spec->argument);
     putchar('\n');
     line(spec->help);
-    if (spec->standard) {
+    if (spec->default_text) {
         fputs("Default: ", stdout);
-        roff(spec->standard, strlen(spec->standard));
+        roff(spec->default_text, strlen(spec->default_text));
         fputs(".\n", stdout);
     }
 }

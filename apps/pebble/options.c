@@ -7,8 +7,8 @@
 #include <string.h>
 
 const option_spec option_specs[OPT_COUNT] = {
-#define OPTION(id, name, letter, argument, commands, standard, help) \
-    [OPT_##id] = {name, letter, argument, commands, standard, help},
+#define OPTION(id, name, letter, argument, commands, default_text, help) \
+    [OPT_##id] = {name, letter, argument, commands, default_text, help},
 #include "options.def"
 #undef OPTION
 };
@@ -135,7 +135,7 @@ static bool read_long(reader *r, const char *word)
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     const char *value = equals ? equals + 1 : NULL;
     int id = find_long(word, length, r->command ? r->command : ON_HELP);
-    if (id < 0 && r->command == ON_GEN && is_family_param(word, length))
+    if (id < 0 && (r->command & (ON_GEN | ON_FIT)) && is_family_param(word, length))
         return read_param(r, word, length, value);
     if (id < 0)
         return unknown_option(r, word, length);

@@ -26,7 +26,7 @@ enum {
 };
 
 typedef enum option_id {
-#define OPTION(id, name, letter, argument, commands, standard, help) OPT_##id,
+#define OPTION(id, name, letter, argument, commands, default_text, help) OPT_##id,
 #include "options.def"
 #undef OPTION
     OPT_COUNT
@@ -37,7 +37,7 @@ typedef struct option_spec {
     char letter;
     const char *argument;
     unsigned commands; /* ON_ bits */
-    const char *standard, *help;
+    const char *default_text, *help;
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
@@ -47,7 +47,7 @@ typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
     const char *positional[MAX_POSITIONALS];
     int positional_count;
-    pb_option params[MAX_PARAMS]; /* of gen: --height 5 */
+    pb_option params[MAX_PARAMS]; /* of gen and fit: --height 5 */
     uint32_t param_count;
     const char *weights[MAX_WEIGHTS]; /* every --weights, for commands that take several */
     uint32_t weights_count;

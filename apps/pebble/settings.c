@@ -132,13 +132,15 @@ exit_code setting_game(app *a, pb_game *game)
     return code;
 }
 
-bool setting_weights(app *a, pb_weights *weights)
+bool setting_weights(app *a, const pb_graph *g, pb_weights *weights)
 {
     pb_settings s = {.text[PB_SET_weights] = app_option(a, OPT_WEIGHTS)};
-    pb_game game = {.weights = *weights};
-    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, &game));
-    *weights = game.weights;
-    return good;
+    pb_weights *list = NULL;
+    uint32_t count = 0;
+    pb_status status = pb_settings_weights(&a->ctx, &s, g, &a->arena, &list, &count);
+    if (status == PB_OK && count)
+        *weights = list[0];
+    return setting_done(a, &s, status);
 }
 
 bool setting_limits(app *a)

@@ -3,6 +3,7 @@
 
 #include "common/figures.h"
 #include "plain_print.h"
+#include "plan_print.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -70,19 +71,26 @@ static void mark_text(const app *a, const pb_sweep *s, uint32_t cell, char text[
              share[0] ? "for " : "without a cap", share);
 }
 
-/* Optional columns: the game if there are several, the seconds if planning took long. */
+/* Optional columns: the game if there are several, the parts of the cost that some plan has, the seconds if planning
+ * took long. */
 typedef struct extras {
-    bool games, seconds;
+    bool games, recomputes, uncomputes, transfers, seconds;
 } extras;
 
 static extras choose_extras(const app *a, const pb_sweep *s)
 {
-    extras e = {false, false};
+    extras e = {false, false, false, false, false};
     double seconds = 0;
     for (uint32_t l = 1; l < s->line_count; l++)
         e.games |= s->lines[l].game != s->lines[0].game;
-    for (uint32_t i = 0; i < s->cell_count; i++)
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        const pb_metrics *m = &s->cells[i].schedule.metrics;
+        bool found = s->cells[i].certificate != NULL;
+        e.recomputes |= found && m->recompute;
+        e.uncomputes |= found && m->uncompute;
+        e.transfers |= found && m->io;
         seconds += s->cells[i].seconds;
+    }
     e.seconds = a->terminal &&
                 seconds >= 1; /* output to a file does not change from run to run; CSV and JSON have the seconds */
     return e;
@@ -102,6 +110,12 @@ static int choose_columns(extras e, table_column columns[MAX_COLUMNS])
     columns[count++] = (table_column){"bound", true, 0};
     columns[count++] = (table_column){"gap", true, 0};
     columns[count++] = (table_column){"peak", true, 1};
+    if (e.recomputes)
+        columns[count++] = (table_column){"recompute", true, 5};
+    if (e.uncomputes)
+        columns[count++] = (table_column){"uncompute", true, 6};
+    if (e.transfers)
+        columns[count++] = (table_column){"io", true, 7};
     columns[count++] = (table_column){"flux", true, 3};
     columns[count++] = (table_column){"cost", true, 2};
     if (e.seconds)
@@ -143,9 +157,20 @@ static bool shown(const pb_sweep *s, uint32_t cell)
 
 static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bool first, extras e)
 {
-    enum { CAP, SHARE, NAME, OVERHEAD, BOUND, GAP, PEAK, FLUX, COST, SECONDS, MARK, TEXTS };
+    enum { CAP, SHARE, NAME, OVERHEAD, BOUND, GAP, PEAK, RECOMPUTE, UNCOMPUTE, IO, FLUX, COST, SECONDS, MARK, TEXTS };
     char text[TEXTS][FIGURE_ROOM] = {{0}};
-    const char *cells[MAX_COLUMNS] = {NULL};
+    const char *cells[MAX_COLUMNS] = {NULL}, *unit = s->graph->cost_unit;
+    const bool wanted[TEXTS] = {[OVERHEAD] = true,
+                                [BOUND] = true,
+                                [GAP] = true,
+                                [PEAK] = true,
+                                [RECOMPUTE] = e.recomputes,
+                                [UNCOMPUTE] = e.uncomputes,
+                                [IO] = e.transfers,
+                                [FLUX] = true,
+                                [COST] = true,
+                                [SECONDS] = e.seconds,
+                                [MARK] = true};
     const pb_sweep_cell *c = &s->cells[cell];
     const pb_schedule *f = &c->schedule;
     const pb_metrics *m = &f->metrics;
@@ -166,7 +191,7 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
     cells[count++] = text[NAME];
     if (e.games)
         cells[count++] = c->certificate ? pb_game_kind_name(f->game) : "";
-    cells[count++] = c->there ? pb_outcome_name(f->outcome) : "missing";
+    cells[count++] = c->present ? pb_outcome_name(f->outcome) : "missing";
     if (!c->certificate) {
         cells[count++] = f->reason ? f->reason : "";
         return table_row(t, cells, "2");
@@ -177,16 +202,16 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
     if (m->gap >= 0)
         percent_text(m->gap, text[GAP]);
     pb_quantity_text(m->peak, s->graph->size_unit, text[PEAK], FIGURE_ROOM);
-    short_number(m->flux, DIGITS, text[FLUX]);
-    if (f->weights.digits)
-        pb_cost_text(m->cost, &f->weights, text[COST]);
-    else
-        short_number(m->cost, DIGITS, text[COST]);
+    short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
+    short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
+    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
+    flux_text(m->flux, s->graph, DIGITS, text[FLUX]);
+    weighted_text(f, s->graph, DIGITS, text[COST]);
     if (c->planned)
         snprintf(text[SECONDS], FIGURE_ROOM, "%.2f", c->seconds);
     mark_text(a, s, cell, text[MARK]);
     for (int i = OVERHEAD; i < TEXTS; i++)
-        if (i != SECONDS || e.seconds)
+        if (wanted[i])
             cells[count++] = text[i];
     return table_row(t, cells, wins ? "1;32" : NULL);
 }
@@ -304,13 +329,13 @@ static void print_flips(const app *a, const pb_sweep *s)
 
 static void print_cheapest(const app *a, const pb_sweep *s, uint32_t w)
 {
-    char text[6 * FIGURE_ROOM], weights[FIGURE_ROOM], cost[PB_COST_TEXT], peak[FIGURE_ROOM], more[FIGURE_ROOM];
+    char text[6 * FIGURE_ROOM], weights[FIGURE_ROOM], cost[FIGURE_ROOM], peak[FIGURE_ROOM], more[FIGURE_ROOM];
     uint32_t cell = s->cheapest[w];
     if (cell == PB_NO_CELL || (!s->weights[w].alpha && !s->weights[w].beta && s->weights_count == 1))
         return;
     const pb_schedule *f = &s->cells[cell].schedule;
     weights_text(&s->weights[w], weights);
-    pb_cost_text(f->metrics.cost, &f->weights, cost);
+    weighted_text(f, s->graph, DIGITS, cost);
     size_text(s, f->metrics.peak, peak);
     above_text(s, f->metrics.makespan, more);
     snprintf(text, sizeof text, "least cost with the weights %s: %s, by %.60s with a peak of %s and %s extra %s",

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { MAX_COLUMNS = 16 };
+enum { MAX_COLUMNS = 20 };
 
 typedef struct table_column {
     const char *title;

@@ -200,7 +200,7 @@ bool access_check(request *r)
     if (!headers_once(r) || !check_origin(r, is_api) || !arguments_once(r))
         return false;
     if (!is_api && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the files of the page accept only GET and HEAD");
+        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the files of the page accept only GET and HEAD; use GET");
         return false;
     }
     if (is_api)

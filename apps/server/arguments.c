@@ -122,6 +122,6 @@ bool argument_node(request *r, const pb_graph *g, pb_node *node)
         respond_error(r, MHD_HTTP_BAD_REQUEST, "node: expected a number from 0 to %llu",
                       (unsigned long long)g->node_count - 1);
     else
-        respond_error(r, MHD_HTTP_BAD_REQUEST, "node: the graph has no nodes, so there is nothing to show");
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "node: the graph has no nodes; use a graph with nodes");
     return false;
 }

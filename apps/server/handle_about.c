@@ -101,12 +101,12 @@ static void print_parameter(FILE *out, const pb_param_spec *p)
 {
     static const char *const kinds[] = {"integer", "real", "word"};
     field(out, "{", "key", p->key);
-    field(out, ",", "default", p->standard);
+    field(out, ",", "default", p->default_text);
     field(out, ",", "help", p->help);
     fprintf(out, ",\"kind\":\"%s\",\"least\":", kinds[p->kind]);
-    json_double(out, p->least);
+    json_double(out, p->min);
     fputs(",\"most\":", out);
-    json_double(out, p->most);
+    json_double(out, p->max);
     fputs(",\"words\":", out);
     print_list(out, p->words ? p->words : "", "|");
     fprintf(out, ",\"main\":%s}", p->positional ? "true" : "false");

@@ -2,9 +2,9 @@
 #define _XOPEN_SOURCE 700
 #include "common/json_print.h"
 #include "common/row_json.h"
+#include "control.h"
 #include "handlers.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +52,12 @@ stored_graph *graph_from_bytes(const server *s, const char *name, const char *by
 {
     stored_graph *g = graph_new((size_t)s->options.max_kept);
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
+    pb_read_options reading = s->options.reading;
     *status = PB_ENOMEM;
     if (!g)
         return NULL;
-    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, name, &s->options.reading,
-                                 &g->arena, &g->g);
+    reading.path = name;
+    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), &reading, &g->arena, &g->g);
     if (*status == PB_OK)
         *status = graph_complete(g, name);
     if (*status == PB_OK)
@@ -150,24 +151,21 @@ static void from_family(request *r, json_t *document)
     uint32_t count = 0;
     const char *family = json_string_value(json_object_get(document, "family")), *key;
     json_t *value, *list = json_object_get(document, "parameters");
-    char numbers[MAX_PARAMETERS][40];
+    char numbers[MAX_PARAMETERS][CONTROL_TEXT];
     if (!family || (list && !json_is_object(list))) {
         respond_error(r, MHD_HTTP_BAD_REQUEST, "expected `gallery`, or `family` with `parameters`");
         return;
     }
     json_object_foreach(list, key, value)
     {
-        if (count == MAX_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
-            respond_error(r, MHD_HTTP_BAD_REQUEST, "parameters: expected strings or numbers, at most %d of them",
+        const char *text = count < MAX_PARAMETERS ? control_text(value, numbers[count]) : NULL;
+        if (!text) {
+            respond_error(r, MHD_HTTP_BAD_REQUEST,
+                          "parameters: expected an object of strings or numbers, at most %d of them",
                           (int)MAX_PARAMETERS);
             return;
         }
-        if (json_is_integer(value))
-            snprintf(numbers[count], sizeof *numbers, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        else if (json_is_real(value))
-            snprintf(numbers[count], sizeof *numbers, "%.12g", json_real_value(value));
-        params[count] = (pb_option){key, json_is_string(value) ? json_string_value(value) : numbers[count]};
-        count++;
+        params[count++] = (pb_option){key, text};
     }
     stored_graph *g = graph_new((size_t)r->s->options.max_kept);
     store_and_respond(r, g, g ? graph_make(g, family, params, count) : PB_ENOMEM);
@@ -184,28 +182,24 @@ static void from_file(request *r)
         respond_status(r, status, &error);
 }
 
-/* Only {"gallery"} or {"family", "parameters"}. False with the response filled. */
-static bool graph_fields(request *r, json_t *document)
+/* {"gallery"} or {"family", "parameters"}. */
+static void from_control(request *r, json_t *document)
 {
-    const char *key;
-    json_t *value;
-    bool has_item = json_object_get(document, "gallery") != NULL;
-    json_object_foreach(document, key, value)
-    {
-        bool known =
-            has_item ? strcmp(key, "gallery") == 0 : strcmp(key, "family") == 0 || strcmp(key, "parameters") == 0;
-        if (!known) {
-            respond_error(r, MHD_HTTP_BAD_REQUEST,
-                          "unknown field `%.60s`; expected `gallery`, or `family` with `parameters`", key);
-            return false;
-        }
-    }
-    return true;
+    const char *id = json_string_value(json_object_get(document, "gallery"));
+    const char *unknown =
+        control_unknown(document, json_object_get(document, "gallery") ? "gallery" : "family parameters");
+    if (unknown)
+        respond_error(r, MHD_HTTP_BAD_REQUEST,
+                      "unknown field `%.60s`; expected `gallery`, or `family` with `parameters`", unknown);
+    else if (id)
+        from_gallery(r, id);
+    else
+        from_family(r, document);
 }
 
 void handle_new_graph(request *r)
 {
-    json_error_t error;
+    pb_error error;
     bool control = strncasecmp(r->type, "application/json", 16) == 0;
     if (!arguments_known(r, control ? "" : "name"))
         return;
@@ -213,21 +207,11 @@ void handle_new_graph(request *r)
         from_file(r);
         return;
     }
-    json_t *document = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
-    const char *id = json_string_value(json_object_get(document, "gallery"));
-    if (!document) {
-        pb_error place = {.line = error.line > 0 ? (uint64_t)error.line : 1,
-                          .column = error.column > 0 ? (uint64_t)error.column : 1};
-        snprintf(place.message, sizeof place.message, "the control document is not JSON: %s", error.text);
-        respond_status(r, PB_EFORMAT, &place);
-    } else if (!graph_fields(r, document)) {
-        json_decref(document);
-        return;
-    } else if (id) {
-        from_gallery(r, id);
-    } else {
-        from_family(r, document);
-    }
+    json_t *document = control_load(r->body, r->length, &error);
+    if (document)
+        from_control(r, document);
+    else
+        respond_status(r, PB_EFORMAT, &error);
     json_decref(document);
 }
 

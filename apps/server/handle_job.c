@@ -146,7 +146,7 @@ static void respond_file(request *r, const job *j, const pb_plan_result *p)
         return;
     if (at == FORMS) {
         respond_error(r, MHD_HTTP_BAD_REQUEST,
-                      "as: expected the form of the file: schedule, pbs, metrics, trace, csv, dot or decisions");
+                      "as: expected one of schedule, pbs, metrics, trace, csv, dot or decisions");
         return;
     }
     pb_context_init(&ctx);

@@ -103,7 +103,7 @@ static bool find_job(request *r, uint64_t number, uint64_t *last, job **j)
     if (found != LOOKUP_FOUND)
         respond_error(r, found == LOOKUP_EVICTED ? MHD_HTTP_GONE : MHD_HTTP_NOT_FOUND,
                       found == LOOKUP_EVICTED ? "job j%llu was evicted to free memory; start it again"
-                                              : "there is no job j%llu",
+                                              : "there is no job j%llu; docs/server.md shows how to start one",
                       (unsigned long long)number);
     return found == LOOKUP_FOUND;
 }
@@ -237,12 +237,13 @@ static bool body_check(request *r)
     errno = 0;
     unsigned long long length = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end) {
-        respond_error(r, MHD_HTTP_BAD_REQUEST, "Content-Length: expected a whole number");
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "Content-Length: expected a whole number of bytes");
         return false;
     }
     if (errno || length > max) {
         respond_error(r, 413, "the body is too large: at most %llu bytes are allowed here%s", (unsigned long long)max,
-                      max == r->s->options.max_body ? "; start pebble ui with a larger --max-body" : "");
+                      max == r->s->options.max_body ? "; start pebble ui with a larger --max-body"
+                                                    : "; send a smaller one");
         return false;
     }
     return length == 0 || reserve_body(r, (size_t)length);
@@ -274,6 +275,7 @@ static enum MHD_Result request_complete(request *r)
     return send_response(r);
 }
 
+/* Callback of libmicrohttpd: first for the head of a request, then for each part of its body, and once more. */
 static enum MHD_Result on_request(void *state, struct MHD_Connection *connection, const char *url, const char *method,
                                   const char *version, const char *upload, size_t *upload_count, void **place)
 {

@@ -127,7 +127,8 @@ static void run_compare(job *j)
     spec->request.time_ns = spec->time_ms * 1000000u;
     spec->request.time_each = true;
     spec->request.prove = spec->request.find_least = true;
-    pb_status status = pb_compare(&j->ctx, &spec->base, spec->games, spec->strategies, &spec->request, &j->arena, &c);
+    pb_compare_request request = {.strategies = spec->strategies, .games = spec->games, .plan = spec->request};
+    pb_status status = pb_compare(&j->ctx, &spec->base, &request, &j->arena, &c);
     if (status != PB_OK) {
         job_done(j, status, UINT32_MAX, NULL);
         return;

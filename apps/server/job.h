@@ -63,8 +63,8 @@ bool job_check_caps(job *j);
 bool queue_start(job_queue *q, store *s, unsigned workers);
 /* False if too many jobs wait. */
 bool queue_add(job_queue *q, job *j);
-/* Stops a running job, which is reported as stopping until it has ended. A waiting job ends at once. The caller has a
- * reference to it. */
+/* Stops a running job, which is reported as stopping until it has ended. A waiting job ends at once. The caller must
+ * hold a reference to the job. */
 void queue_stop_job(job_queue *q, job *j);
 /* How many jobs run and wait now. */
 void queue_counts(job_queue *q, unsigned *running, unsigned *waiting);

@@ -1,9 +1,9 @@
 /* job_read.c -- what a job is to do, from its control document. */
 #define _XOPEN_SOURCE 700
+#include "control.h"
 #include "job.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,67 +24,39 @@ static bool refuse(job *j, const char *format, ...)
     return false;
 }
 
-/* A field that is there and not null. */
+/* A field that exists and is not null. */
 static json_t *field(json_t *document, const char *key)
 {
     json_t *value = json_object_get(document, key);
     return json_is_null(value) ? NULL : value;
 }
 
-/* The text of a string or a number, as the command's options would have it; NULL for anything else. */
-static const char *plain_text(json_t *value, char *room, size_t size)
-{
-    if (json_is_string(value))
-        return json_string_value(value);
-    if (json_is_integer(value))
-        snprintf(room, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value)) {
-        snprintf(room, size, "%.15g", json_real_value(value)); /* the shorter one where it reads back the same */
-        if (strtod(room, NULL) < json_real_value(value) || strtod(room, NULL) > json_real_value(value))
-            snprintf(room, size, "%.17g", json_real_value(value));
-    } else
-        return NULL;
-    return room;
-}
-
 /* Are all fields of the object among the words of `names`? */
 static bool known_fields(job *j, json_t *document, const char *where, const char *names)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(document, key, value)
-    {
-        size_t length = strlen(key);
-        const char *at = names;
-        while (*at && !(strncmp(at, key, length) == 0 && (at[length] == ' ' || at[length] == '\0'))) {
-            at += strcspn(at, " ");
-            at += *at == ' ';
-        }
-        if (!*at || !length)
-            return refuse(j, "%sthere is no field `%.60s`; there are: %s", where, key, names);
-    }
-    return true;
+    const char *key = control_unknown(document, names);
+    return !key || refuse(j, "%sthere is no field `%.60s`; choose from: %s", where, key, names);
 }
 
 /* A field that becomes a setting, as text: `takes` says what is expected. */
 static bool take_field(job *j, json_t *document, const char *key, const char *takes, pb_setting which, pb_settings *s)
 {
-    char room[64];
+    char room[CONTROL_TEXT];
     json_t *value = field(document, key);
     if (!value)
         return true;
-    const char *text = plain_text(value, room, sizeof room);
+    const char *text = control_text(value, room);
     if (!text)
         return refuse(j, "%s: expected %s", key, takes);
     s->text[which] = pb_arena_text(&j->arena, text, strlen(text));
-    return s->text[which] || refuse(j, "out of memory");
+    return s->text[which] || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 static bool take_number(job *j, json_t *document, const char *key, uint64_t max, uint64_t *out)
 {
-    char room[64];
+    char room[CONTROL_TEXT];
     json_t *value = field(document, key);
-    const char *text = plain_text(value, room, sizeof room);
+    const char *text = control_text(value, room);
     if (!value)
         return true;
     if (!text)
@@ -127,7 +99,8 @@ static bool take_prices(job *j, json_t *document, pb_settings *s)
     if (!prices)
         return true;
     if (!json_is_object(prices))
-        return refuse(j, "prices: expected an object");
+        return refuse(
+            j, "prices: expected an object with store_cost, load_cost, store_per_unit, load_per_unit or slow_cap");
     if (!known_fields(j, prices, "prices: ", "store_cost load_cost store_per_unit load_per_unit slow_cap"))
         return false;
     s->text[PB_SET_slow_cap] = "none"; /* an empty object is a tier without prices */
@@ -162,20 +135,20 @@ static bool take_machine(job *j, json_t *document, pb_settings *s)
 static bool take_weights(job *j, json_t *document, pb_settings *s)
 {
     json_t *list = field(document, "weights");
-    char text[128], one[64];
+    char text[128], one[CONTROL_TEXT];
     size_t used = 0;
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) != 3)
-        return refuse(j, "weights: expected a list of three numbers");
+        return refuse(j, "weights: expected a list of three numbers, as in [0, 0, 1]");
     for (size_t i = 0; i < 3; i++) {
-        const char *weight = plain_text(json_array_get(list, i), one, sizeof one);
+        const char *weight = control_text(json_array_get(list, i), one);
         if (!weight || strlen(weight) > 36 || strpbrk(weight, ",;"))
-            return refuse(j, "weights: expected a list of three numbers");
+            return refuse(j, "weights: expected a list of three numbers, as in [0, 0, 1]");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
     s->text[PB_SET_weights] = pb_arena_text(&j->arena, text, used);
-    return s->text[PB_SET_weights] || refuse(j, "out of memory");
+    return s->text[PB_SET_weights] || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 /* The games to play, as the command chooses them: docs/guide.md. */
@@ -217,14 +190,14 @@ static bool read_strategies(job *j, json_t *document)
         return true;
     }
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return refuse(j, "strategies: expected a list of names");
+        return refuse(j, "strategies: expected a list of names, as in [\"auto\"]");
     if (j->spec->kind == JOB_PLAN && json_array_size(list) != 1)
-        return refuse(j, "strategies: a plan is made by one");
+        return refuse(j, "strategies: a plan takes one strategy; leave the others out, or use kind compare");
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *one = json_string_value(json_array_get(list, i));
             if (!one || !one[0])
-                return refuse(j, "strategies: expected a list of names");
+                return refuse(j, "strategies: expected a list of names, as in [\"auto\"]");
             if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK) {
                 pb_error_name(&j->ctx, "strategies");
                 return false;
@@ -232,11 +205,11 @@ static bool read_strategies(job *j, json_t *document)
             if (turn_of(one) != turn)
                 continue;
             if (used + strlen(one) + 2 > sizeof text)
-                return refuse(j, "strategies: the list is too long");
+                return refuse(j, "strategies: the list is too long; leave some out");
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "," : "", one);
         }
     j->spec->strategies = pb_arena_text(&j->arena, text, used);
-    return j->spec->strategies || refuse(j, "out of memory");
+    return j->spec->strategies || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 static bool read_caps(job *j, json_t *document)
@@ -251,11 +224,11 @@ static bool read_caps(job *j, json_t *document)
     if (!json_is_array(list) || json_array_size(list) > MOST_CAP_TEXTS)
         return refuse(j, "caps: expected a list of at most %d sizes or ranges", MOST_CAP_TEXTS);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        char room[64];
-        const char *text = plain_text(json_array_get(list, i), room, sizeof room);
+        char room[CONTROL_TEXT];
+        const char *text = control_text(json_array_get(list, i), room);
         text = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
         if (!text)
-            return refuse(j, "caps: expected a list of sizes or ranges");
+            return refuse(j, "caps: expected a list of sizes or ranges, as in [\"80%%\", \"100%%..30%%\"]");
         j->spec->caps[j->spec->cap_count++] = text;
     }
     return job_check_caps(j);
@@ -270,7 +243,7 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
     spec->request = PB_REQUEST_DEFAULT;
     json_t *policy = field(document, "policy");
     if (policy && !json_is_string(policy))
-        return refuse(j, "policy: expected a text");
+        return refuse(j, "policy: expected a name, as in \"least-recent\"");
     if (!take_field(j, document, "policy", "a name", PB_SET_policy, s) ||
         !take_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
         !take_field(j, document, "ticks", "a whole number", PB_SET_ticks, s) ||
@@ -292,19 +265,13 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
 
 bool job_read(job *j, const char *text, size_t length)
 {
-    json_error_t error;
     pb_settings settings = {.wrong = PB_SETTING_COUNT};
-    json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!document) {
-        refuse(j, "the control document is not JSON: %s", error.text);
-        j->ctx.error.line = error.line > 0 ? (uint64_t)error.line : 1;
-        j->ctx.error.column = error.column > 0 ? (uint64_t)error.column : 1;
+    json_t *document = control_load(text, length, &j->ctx.error);
+    if (!document)
         return false;
-    }
-    bool good = json_is_object(document) || refuse(j, "the control document is not a JSON object");
-    good = good && known_fields(j, document, "", job_fields) && read_kind(j, document) &&
-           read_game(j, document, &settings) && read_strategies(j, document) && read_caps(j, document) &&
-           read_request(j, document, &settings);
+    bool good = known_fields(j, document, "", job_fields) && read_kind(j, document) &&
+                read_game(j, document, &settings) && read_strategies(j, document) && read_caps(j, document) &&
+                read_request(j, document, &settings);
     json_decref(document);
     return good;
 }

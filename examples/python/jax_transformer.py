@@ -2,7 +2,7 @@
 
 pip install pebble_bridge jax, then: python jax_transformer.py [BLOCKS]
 
-For each budget: the peak that the policy's replay needs and what the compiler allots, both beside arguments and
+For each budget: the peak that the policy's replay needs and what the compiler allots, both in addition to arguments and
 results, and how far the gradient is from the one that keeps everything.
 """
 

@@ -12,7 +12,7 @@ shown = []
 
 
 def show(thing):
-    """In a notebook the last line of a cell is shown by itself; here it is collected."""
+    """In a notebook the last line of a cell is shown automatically; here it is collected."""
     shown.append(thing._repr_html_())
     return thing
 

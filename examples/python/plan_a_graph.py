@@ -27,7 +27,7 @@ graph = pb.Graph(
 
 plan = pb.plan(graph, cap="90%").require()
 print(f"{plan.outcome} by {plan.strategy}: {plan.metrics.work} ms within {plan.cap >> 20} MiB")
-print(f"as written it needs {graph.written_peak >> 20} MiB; the proved least work is {plan.lower_bound} ms")
+print(f"in program order it needs {graph.written_peak >> 20} MiB; the lower bound on the work is {plan.lower_bound} ms")
 print(plan.export("decisions"), end="")
 for move in plan.moves:
     over = f" over {names[move.over]}" if move.over is not None else ""

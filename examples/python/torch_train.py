@@ -25,7 +25,7 @@ def train(planned: bool, steps: int = 5) -> list[float]:
     images, labels = torch.randn(16, 3, 32, 32), torch.randint(10, (16,))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     if planned:
-        step = fit(model, (images, labels), loss, budget, time=3)  # prints the measured peak beside the plan's
+        step = fit(model, (images, labels), loss, budget, time=3)  # prints the measured and the planned peak
         print(step.report())
     torch.manual_seed(2)  # the same dropout masks in both
     curve = []

@@ -193,7 +193,7 @@ typedef struct pb_online {
     uint64_t steps; /* so far; private to the library, as all fields are */
     uint32_t slots, used;
     uint32_t newest;      /* the snapshot of the latest state */
-    uint32_t dispensable; /* so many snapshots before `climber` may be overwritten */
+    uint32_t dispensable; /* number of snapshots before `climber` that may be overwritten */
     uint32_t climber;
     uint64_t level; /* of the working state */
     uint8_t phase;

@@ -65,10 +65,10 @@ typedef struct pb_request {
     uint64_t seed;        /* the command's default is 1 */
     uint32_t threads;     /* 0 counts as 1; with more, all threads call the context's allocator and `stop` */
     bool patient;         /* use the whole time or tick limit: a search continues even if it seems to be finished */
-    /* 0, or the time limit: ctx->stop will end planning so many nanoseconds from now, by ctx->clock_ns. Bounds then
+    /* 0, or the time limit: ctx->stop will end planning this many nanoseconds from now, by ctx->clock_ns. Bounds then
      * take only a part of it. */
     uint64_t time_ns;
-    bool time_each; /* pb_compare: so much time for each row; else the rows share it equally */
+    bool time_each; /* pb_compare: time_ns is for each row; else the rows share it equally */
     /* NULL, or a plan of this game, legal under this cap or a larger one, from which a search may start. */
     const pb_moves *start;
     uint64_t bound_effort;           /* 0, or the max steps (pb_bounds_effort) for bounds before planning starts */
@@ -122,39 +122,37 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
 pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,
                              size_t room);
 
-/* Verifies and measures a schedule from another source: sets *verdict always, *metrics if it is legal. s->bound_kind
- * and lower_bound are used for the gap. `game` is filled from the schedule and the graph, in the costs that the
- * schedule's machine gives it (PB_EFORMAT if it cannot). The certificate in the verdict borrows `game` and s->moves: do
- * not move either while it is in use. */
-pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
-                   pb_verdict *verdict, pb_metrics *metrics);
-
-/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak: the file says
- * 4, the replay 5"); false if all agree. */
+/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak is 4 in the
+ * file, but 5 in the replay"); false if all agree. */
 bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *metrics, char *text, size_t room);
 
 /* What can be wrong with a schedule from another source, in the order of the checks. */
-typedef enum pb_fault {
-    PB_FAULT_NONE,
-    PB_FAULT_RULE,      /* a rule is broken: the verdict has it */
-    PB_FAULT_RANGE,     /* its work or io passes 64 bits */
-    PB_FAULT_GRAPH,     /* legal, but its hash is that of another graph */
-    PB_FAULT_ADDRESSES, /* legal, but its addresses overlap, or values have none */
-    PB_FAULT_FIGURES    /* legal, but its figures differ from those of the replay */
-} pb_fault;
+typedef enum pb_failure {
+    PB_FAILURE_NONE,
+    PB_FAILURE_RULE,      /* a rule is broken: the verdict has it */
+    PB_FAILURE_RANGE,     /* its work or io passes 64 bits */
+    PB_FAILURE_GRAPH,     /* legal, but its hash is that of another graph */
+    PB_FAILURE_ADDRESSES, /* legal, but its addresses overlap, or values have none */
+    PB_FAILURE_FIGURES    /* legal, but its figures differ from those of the replay */
+} pb_failure;
 typedef struct pb_judgement {
-    pb_game game;
+    pb_game game; /* from the schedule and the graph */
     pb_verdict verdict;
     pb_metrics metrics; /* when legal */
     bool same_graph;    /* the schedule has this graph's hash, or none */
-    pb_fault fault;
+    pb_failure failure;
     char message[640]; /* what is wrong; "" when nothing is */
 } pb_judgement;
 
 /* Whether the schedule's graph was read from its file with other options than this one. Its hash then differs. */
 bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s);
 
-/* pb_judge and the other claims of a file: graph, addresses, figures. The certificate borrows `out` and s->moves.
+/* Verifies and measures a schedule from another source: sets game and verdict, and metrics if it is legal. The
+ * game has the costs that the schedule's machine gives the graph (PB_EFORMAT if it cannot). s->bound_kind and
+ * lower_bound are used for the gap. The certificate in the verdict borrows out->game and s->moves: do not move either
+ * while it is in use. */
+pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out);
+/* pb_judge and the other claims of a file: graph, addresses, figures.
  *   in   any_graph   accept a legal schedule that was made for another graph */
 pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s, bool any_graph, pb_arena *result,
                        pb_judgement *out);
@@ -175,10 +173,15 @@ typedef struct pb_comparison {
     const char *policy;
 } pb_comparison;
 
-/* Every strategy in every game of `games` (bits) that it applies to, with the cap, weights and tiers of `base`.
- * `only`: "a,b:k=3,c", in which "all" means all except portfolios; NULL: "all". The request's strategy is ignored. */
-pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
-                     pb_arena *result, pb_comparison *out);
+typedef struct pb_compare_request {
+    const char *strategies; /* "a,b:k=3,c", in which "all" means all except portfolios; NULL: "all" */
+    unsigned games;         /* bits */
+    pb_request plan;        /* for every row; `strategy` is ignored */
+} pb_compare_request;
+
+/* Every strategy in every game that it applies to, with the cap, weights and tiers of `base`. */
+pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_request *request, pb_arena *result,
+                     pb_comparison *out);
 
 /* The strongest proof of the smallest possible cap, whichever strategy plans: pb_bounds_make, what cannot be recomputed
  * (pb_bounds_tighten without a cap), and on small graphs (64 needed nodes, 36 in the reversible game) exhaustive
@@ -256,7 +259,7 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
  *   in, out  request   reads its strategies, game, plan and time; fills in caps and known plans. Each end of the range
  *                      takes at most a fifth of the time
  *   returns  PB_EINVAL with a sentence; what pb_least_cap and pb_plan return */
-#define PB_SWEEP_MOST_CAPS 10000
+#define PB_SWEEP_MAX_CAPS 10000
 pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,
                                pb_arena *result, pb_sweep_request *request);
 

@@ -95,6 +95,9 @@ double pb_u128_double(pb_u128 value);
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
 /* The same with its unit: "12,345 pebble", "1.5 GiB", "12.34 ms". */
 size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room);
+/* Memory over time: "12.34 GiB·s" or "1.862 GiB·Tflop". Returns 0, without a text, if neither sizes are in byte nor
+ * costs in flop or a unit of time: then the number itself is what people read. */
+size_t pb_flux_text(pb_u128 flux, const char *size_unit, const char *cost_unit, char *text, size_t room);
 /* Whether it is ns, us, ms or s. */
 bool pb_unit_is_time(const char *unit);
 

@@ -47,10 +47,10 @@ const char *pb_session_notes(const pb_session *s);
 /* The text that the last call wrote. It ends with NUL and is valid until the next call that writes a text. */
 const char *pb_session_text(const pb_session *s, uint64_t *length);
 
-/* Progress of the running call: what it does (room of at least 1 byte), done of total (0: not known), and the plans
- * so far: how many, with peak and makespan of the last one. Any pointer except `what` may be NULL. */
-void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
-                         uint64_t *peak, uint64_t *makespan);
+/* Progress of the running call: what it does (room of at least 1 byte), and five numbers: done, total (0: not known),
+ * and the plans so far: how many, with peak and makespan of the last one. */
+#define PB_PROGRESS_FIELDS 5
+void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *numbers);
 /* The same as a callback: planning threads call it on every change; it must be quick. NULL: no callback. */
 typedef void (*pb_watch)(void *state, const char *what, uint64_t done, uint64_t total);
 void pb_session_watch(pb_session *s, pb_watch watch, void *state);
@@ -134,13 +134,13 @@ pb_status pb_session_size(pb_session *s, const pb_graph *g, const char *text, ui
  * from. If a plan was found before a stop, it returns PB_OK, and pb_session_stopped has the reason. */
 pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result *start, const pb_plan_result **out);
 
-/* Moves for pb_session_judge_moves; may be called several times; a failure drops all moves. `place` (may be NULL):
- * the tier of store, load and drop (0 means 1), or PB_MOVE_BORROWED for a computation in borrowed memory. `over`
- * (may be NULL): the input that is overwritten, or PB_NO_NODE. By-products of move k: also[also_start[k]] ..
- * also[also_start[k + 1] - 1], both NULL for none. */
+/* Moves for pb_session_judge_moves; may be called several times; a failure drops all moves. Each is a row of four
+ * numbers: op (pb_op), node, place (the tier of store, load and drop, 0 means 1; or PB_MOVE_BORROWED for a computation
+ * in borrowed memory) and over (the input that is overwritten, or PB_NO_NODE). By-products of move k:
+ * also[also_start[k]] .. also[also_start[k + 1] - 1], both NULL for none. */
+#define PB_MOVE_FIELDS 4
 #define PB_MOVE_BORROWED 255
-pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
-                               const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
+pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint32_t *rows, const uint64_t *also_start,
                                const uint32_t *also);
 /* Replays the moves that were added, as a schedule of the session's game, cap, tiers and weights. The verdict is the
  * text: a JSON document as `pebble verify --json` prints it. *out has a certificate if the moves are legal. */
@@ -152,10 +152,9 @@ pb_status pb_session_judge_file(pb_session *s, const pb_graph *g, const char *by
 
 bool pb_result_has_plan(const pb_plan_result *p); /* verified moves, not only a reason */
 uint64_t pb_result_move_count(const pb_plan_result *p);
-/* Copies moves first .. first + room - 1, at most; returns how many. Any array may be NULL. */
-uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node,
-                         uint8_t *place, uint32_t *over);
-/* By-products of all moves in rows as above: also_start has move_count + 1 entries, `also` has the returned number.
+/* Copies moves first .. first + room - 1, at most, in rows as above; returns how many. */
+uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint32_t *rows);
+/* By-products of all moves as above: also_start has move_count + 1 entries, `also` has the returned number.
  * Each may be NULL, for instance to get the number first. */
 uint64_t pb_result_also(const pb_plan_result *p, uint64_t *also_start, uint32_t *also);
 const char *pb_op_label(uint32_t op); /* compute, uncompute, free, store, load, drop; NULL: no such op */
@@ -217,12 +216,13 @@ pb_status pb_session_rescale_machine(pb_session *s, const char *machine, double 
 
 typedef struct pb_stream pb_stream;
 
-/* Fewest forward steps with `snapshots` snapshots; minimum cost over several levels (slots, write_cost and read_cost
- * have level_count entries each); a number of steps that is not known in advance. */
+/* One more storage level for pb_session_multilevel, after cheaper ones. A failure drops all levels. */
+pb_status pb_session_add_level(pb_session *s, uint64_t slots, uint64_t write_cost, uint64_t read_cost);
+/* Fewest forward steps with `snapshots` snapshots; minimum cost over the levels that were added, after which there are
+ * none; a number of steps that is not known in advance. */
 pb_status pb_session_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out);
 pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
-                                uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
-                                const uint64_t *read_cost, pb_stream **out);
+                                pb_stream **out);
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out);
 
 /* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*),

@@ -12,7 +12,7 @@ typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
     pb_node least_at;      /* the node whose working set proves it; PB_NO_NODE: the start or the end does */
     const char *least_why; /* "working set", "lasting set", "best traversal", "start" or "end" */
-    uint64_t beside;       /* borrowed memory that is needed in addition to least_cap; 0: borrowing does not help */
+    uint64_t borrowed;     /* borrowed memory that is needed in addition to least_cap; 0: borrowing does not help */
     bool attained;         /* a schedule that computes nothing twice has that peak: no larger cap needs recomputation */
     uint64_t makespan;     /* free-order bound on work + io */
     pb_node makespan_at;   /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
@@ -32,7 +32,7 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 /* The default effort of pb_bounds_tighten: depends on the size of the graph and on ctx->tick_limit, about a second
  * for hundreds of nodes. Counted in steps; a machine does some hundred million of them a second. */
 uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game);
-/* The effort for bounds if planning has so many seconds: about an eighth of them on common machines. Counted in
+/* The effort for bounds if planning has this many seconds: about an eighth of them on common machines. Counted in
  * steps, so that all machines get the same bounds. */
 uint64_t pb_bounds_effort_in(double seconds);
 

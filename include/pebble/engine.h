@@ -70,8 +70,8 @@ typedef struct pb_kernels {
 } pb_kernels;
 
 typedef struct pb_engine_options {
-    uint64_t align;      /* of addresses; 0: PB_ALIGN_DEFAULT */
-    uint64_t most_bytes; /* of the block; 0: what the addresses need */
+    uint64_t align;     /* of addresses; 0: PB_ALIGN_DEFAULT */
+    uint64_t max_bytes; /* of the block; 0: what the addresses need */
     /* NULL, or addresses for the plan's lifetimes (pb_lifetimes_make with the same align), which are checked.
      * Ignored if `check` is set or the plan borrows memory. */
     const pb_packing *packing;
@@ -124,7 +124,7 @@ typedef struct pb_measured {
 typedef struct pb_engine pb_engine;
 
 /* Assigns addresses and allocates the block. All arguments are borrowed until pb_engine_free.
- *   returns PB_ELIMIT   the addresses need more than most_bytes or borrowed_bytes; ctx->error has the number
+ *   returns PB_ELIMIT   the addresses need more than max_bytes or borrowed_bytes; ctx->error has the number
  *           PB_EINVAL   a computed node has no kernel, or none that the plan can use; a slow tier has no path;
  *                       values overlap in the packing
  *           PB_EIO      the file of a slow tier cannot be created */

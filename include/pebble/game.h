@@ -104,9 +104,13 @@ typedef struct pb_weights {
 } pb_weights;
 #define PB_WEIGHTS_DEFAULT ((pb_weights){0, 0, 1, 0})
 
-/* Reads "a,b,c": non-negative decimals such as 0.25 or 1e-11, with at most 18 digits after the point.
- *   returns PB_EINVAL not three decimals; PB_ERANGE too many digits in total */
-pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out);
+/* Reads "a,b,c" or "peak=a,flux=b,time=c" (work and recompute also mean time; what is left out is 0, 0, 1):
+ * non-negative decimals such as 0.25 or 1e-11, with at most 18 digits after the point. With a graph, the weight of peak
+ * may have units of cost and size, as in 0.5s/GiB, and that of flux a unit of size, as in 0.01/GiB. They are converted
+ * to the graph's units and rounded to at most 18 digits after the point; fewer if a weight would pass 2^64.
+ *   in      g         whose units count; NULL: only decimals
+ *   returns PB_EINVAL not three weights, or a unit that cannot be converted; PB_ERANGE too many digits in total */
+pb_status pb_weights_parse(pb_context *ctx, const pb_graph *g, const char *text, pb_weights *out);
 /* Writes one weight (0 alpha, 1 beta, 2 gamma) as a decimal, shortest form, with NUL. */
 void pb_weight_text(const pb_weights *weights, int which, char text[32]);
 

@@ -17,9 +17,9 @@ typedef enum pb_param_kind { PB_PARAM_INTEGER, PB_PARAM_REAL, PB_PARAM_WORD } pb
 typedef struct pb_param_spec {
     const char *key; /* also the command's option: --key */
     pb_param_kind kind;
-    const char *standard; /* default, as text */
-    double least, most;   /* of numbers, inclusive */
-    const char *words;    /* of words: "a|b|c" */
+    const char *default_text;
+    double min, max;   /* of numbers, inclusive */
+    const char *words; /* of words: "a|b|c" */
     const char *help;
     bool positional; /* may be given without its key, as in `chain 100` */
     /* NULL, or "shape=skewed|random": the parameter is used only if that one has one of these words */

@@ -168,6 +168,11 @@ pb_node pb_graph_find(const pb_graph *g, const char *name);
 
 /* Peak in program order (docs/games.md, "Percent caps"): 100 % of percent caps. */
 pb_status pb_graph_program_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak);
+/* The same, where it first occurs, and the values that are in memory there.
+ *   out      *position  index into g->order; UINT32_MAX: before the first computation
+ *            resident   1 or 0 by node; may be NULL */
+pb_status pb_graph_program_peak_at(pb_context *ctx, const pb_graph *g, uint64_t *peak, uint32_t *position,
+                                   uint8_t *resident);
 
 /* SHA-256 of the canonical graph (docs/formats.md) in hexadecimal. */
 #define PB_HASH_TEXT 65

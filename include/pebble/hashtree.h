@@ -98,13 +98,13 @@ static inline bool pb_traversal_next(pb_traversal *t, pb_hash_action *action)
 
 /* The work for an output is the work since the previous output; the tree and the first path are set-up. */
 typedef struct pb_traversal_figures {
-    uint64_t outputs;                              /* 2^height */
-    uint64_t slots;                                /* slots that are ever used: what a program must provide */
-    uint64_t setup_storage;                        /* max hashes stored at a time before the first path */
-    uint64_t storage;                              /* max from the first path on */
-    uint64_t leaves, hashes;                       /* after the first path, in total */
-    uint64_t leaves_most, hashes_most, units_most; /* max for one output; units: leaves and hashes */
-    uint64_t work, work_most;                      /* with the prices of a leaf and of a hash */
+    uint64_t outputs;                           /* 2^height */
+    uint64_t slots;                             /* slots that are ever used: what a program must provide */
+    uint64_t setup_storage;                     /* max hashes stored at a time before the first path */
+    uint64_t storage;                           /* max from the first path on */
+    uint64_t leaves, hashes;                    /* after the first path, in total */
+    uint64_t leaves_max, hashes_max, units_max; /* max for one output; units: leaves and hashes */
+    uint64_t work, work_max;                    /* with the prices of a leaf and of a hash */
 } pb_traversal_figures;
 
 typedef struct pb_traversal_prices {

@@ -49,8 +49,10 @@ typedef struct pb_dim_words {
     const char *begin, *before, *after, *join, *end;
 } pb_dim_words;
 
-/* Options for reading; all zero: as pb_graph_read. Texts and arrays are borrowed for the call. */
+/* Options for reading; all zero are the defaults. Texts and arrays are borrowed for the call. */
 typedef struct pb_read_options {
+    pb_format format; /* and path: as in pb_graph_read */
+    const char *path;
     pb_inputs inputs;
     /* For models (docs/onnx.md); other formats ignore them. */
     const pb_option *dims; /* sizes of dimensions that the model leaves open: {"sequence", "128"} */
@@ -61,10 +63,10 @@ typedef struct pb_read_options {
     const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */
     const char *grads;     /* of a training step: accumulate (NULL), keep or update */
 } pb_read_options;
-/* `options` may be NULL. ctx->log reports what a reader leaves out or cuts, and a graph without inputs. PB_EINVAL if
+/* ctx->log reports what a reader leaves out or cuts, and a graph without inputs. PB_EINVAL if
  * an option does not fit the file. */
-pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
-                             const pb_read_options *options, pb_arena *result, const pb_graph **out);
+pb_status pb_graph_read_with(pb_context *ctx, pb_source source, const pb_read_options *options, pb_arena *result,
+                             const pb_graph **out);
 /* json, dot or csv. A graph that a machine priced is written as it was before. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
 

@@ -59,7 +59,7 @@ typedef struct pb_packing {
     uint64_t *offset;     /* of each lifetime */
     uint64_t size;        /* of the block */
     uint64_t lower_bound; /* the largest sum of sizes at any time */
-    bool least;           /* proved: no packing is smaller */
+    bool minimal;         /* proved: no packing is smaller */
 } pb_packing;
 
 /* Offsets for all lifetimes, in a small block. If the first lifetime covers all times, as fixed memory does, its offset

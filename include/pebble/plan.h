@@ -18,7 +18,7 @@ typedef enum pb_trait {
     PB_TRAIT_LINEAR = 1,      /* nearly linear time: it has a plan of a large graph soon */
     PB_TRAIT_EXHAUSTIVE = 2,  /* looks at every way to play, whatever the shape of the graph: for small graphs */
     PB_TRAIT_QUICK = 4,       /* cheap enough to be tried at many caps on large graphs */
-    PB_TRAIT_SOLVER = 8,      /* needs a solver that is built in or not: Cbc, CaDiCaL */
+    PB_TRAIT_SOLVER = 8,      /* needs Cbc or CaDiCaL, which may not be built in */
     PB_TRAIT_ANY_CAP = 16,    /* makes the same plan at every cap that this plan fits */
     PB_TRAIT_CHAINS = 32,     /* made for chains: it gives up on other graphs */
     PB_TRAIT_TREES = 64,      /* made for trees, likewise */

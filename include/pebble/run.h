@@ -27,12 +27,12 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
 
 /* The program in program order: everything computed once. With keep_all nothing is freed, else each value after its
  * last use. Lives in `result` and borrows the graph. */
-pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
-                         const pb_certificate **out);
+pb_status pb_run_program_order(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+                               const pb_certificate **out);
 
 typedef struct pb_run_options {
-    uint64_t steps;            /* 0: 1 */
-    uint64_t most_bytes;       /* of addresses; 0: what the plan needs */
+    uint64_t steps;            /* 0 counts as 1 */
+    uint64_t max_bytes;        /* of addresses; 0: what the plan needs */
     const pb_packing *packing; /* as in pb_engine_options */
     bool cold;                 /* without an extra first step that warms up and is not counted */
     const char *slow_path;     /* tiered plans: a folder, or the beginning of a file name, for all tiers */
@@ -68,7 +68,7 @@ pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, co
 
 /* Runs a plan with the kernels of the workload, from step 0 on.
  *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped is set)
- *           PB_ELIMIT   the addresses need more than most_bytes */
+ *           PB_ELIMIT   the addresses need more than max_bytes */
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out);
 
@@ -107,10 +107,10 @@ pb_status pb_machine_samples(pb_context *ctx, const pb_graph *g, const char *pro
 
 /* Ways to run a workload, each at least as good as the previous one. */
 typedef enum pb_fit_way {
-    PB_FIT_STORE_ALL, /* in program order, everything kept to the end */
-    PB_FIT_WRITTEN,   /* in program order, each value freed after its last use */
-    PB_FIT_ORDER,     /* in the best order that was found, nothing computed twice */
-    PB_FIT_PLAN,      /* with recomputation, within the overhead */
+    PB_FIT_STORE_ALL,     /* in program order, everything kept to the end */
+    PB_FIT_PROGRAM_ORDER, /* in program order, each value freed after its last use */
+    PB_FIT_ORDER,         /* in the best order that was found, nothing computed twice */
+    PB_FIT_PLAN,          /* with recomputation, within the overhead */
     PB_FIT_WAYS
 } pb_fit_way;
 const char *pb_fit_way_name(pb_fit_way way); /* store-all, written, order, planned */
@@ -154,6 +154,47 @@ typedef struct pb_fit {
  *   returns PB_OK        also if nothing fits, and after a stop
  *           PB_EUNKNOWN, PB_EINVAL   no such workload or option */
 pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *result, pb_fit *out);
+
+/* ---- the largest size of a graph that fits, without running it ---- */
+
+typedef struct pb_size_request {
+    /* The graph at a size; PB_EINVAL or PB_ERANGE above `first`: there is nothing as large as that. */
+    pb_status (*graph)(void *state, uint64_t value, pb_arena *result, const pb_graph **out);
+    void *state;
+    uint64_t first;            /* the smallest size, at least 1 */
+    const pb_machine *machine; /* prices the graph; NULL: costs are as in the graph */
+    uint64_t cap;              /* not PB_UNLIMITED */
+    double max_overhead;       /* as in pb_fit_request */
+    pb_request plan;
+    bool batches; /* sizes are batches: several small ones can take the place of a large one */
+} pb_size_request;
+
+/* One step at a size. */
+typedef struct pb_size_point {
+    uint64_t value; /* 0: none */
+    uint64_t peak, cost;
+    double overhead;      /* of recomputation */
+    const char *strategy; /* NULL: program order */
+    bool fits;            /* the overhead is within the limit */
+    /* The gradients of `parts` batches of size `part` accumulated in program order, with one update: together at least
+     * `value`. parts 0: none fits. */
+    uint64_t parts, part, parts_cost;
+} pb_size_point;
+
+typedef struct pb_sizes {
+    pb_size_point program, planned;        /* the largest that fit in program order and with a plan */
+    bool program_bounded, planned_bounded; /* false: there are no larger sizes */
+    const pb_size_point *tried;            /* every plan above program.value, ascending */
+    uint32_t tried_count;
+    uint64_t break_even; /* the largest that fits and costs no more than its parts; 0: none */
+    uint64_t first_peak; /* in program order, of the smallest size */
+    bool stopped;        /* before the end */
+    const char *cost_unit, *size_unit;
+} pb_sizes;
+
+/* The largest size that fits the cap in program order and with recomputation, and what else would give as many samples.
+ *   returns PB_OK also if nothing fits, and after a stop */
+pb_status pb_sizes_find(pb_context *ctx, const pb_size_request *request, pb_arena *result, pb_sizes *out);
 
 #ifdef __cplusplus
 }

@@ -89,7 +89,7 @@ enum {
 typedef struct pb_addresses {
     uint64_t align; /* 0: there are no addresses */
     uint64_t size;  /* of the block */
-    bool least;     /* proved: no other addresses need a smaller block */
+    bool minimal;   /* proved: no other addresses need a smaller block */
     const uint64_t *offset;
     uint32_t count;
 } pb_addresses;

@@ -33,6 +33,53 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
 
 /* ---- graphs ---- */
 
+/* What memory is used for; gradients include the buffers of parameters' gradients. */
+typedef enum pb_memory_kind {
+    PB_MEMORY_PARAMETERS,
+    PB_MEMORY_OPTIMIZER,
+    PB_MEMORY_FIXED,  /* always in use, and the file does not state for what */
+    PB_MEMORY_INPUTS, /* given values */
+    PB_MEMORY_ACTIVATIONS,
+    PB_MEMORY_GRADIENTS,
+    PB_MEMORY_WORKSPACE,
+    PB_MEMORY_KINDS
+} pb_memory_kind;
+const char *pb_memory_kind_name(pb_memory_kind kind); /* parameters, optimizer_state, ... */
+
+/* Values of one kind in memory at the peak, by group and the operation that computes them. */
+typedef struct pb_memory_row {
+    pb_memory_kind kind;
+    const char *group, *op; /* op: of the first part, "conv" of "conv.dx"; NULL: none */
+    uint64_t size;
+    uint32_t values;
+} pb_memory_row;
+
+typedef struct pb_op_time {
+    const char *op; /* likewise */
+    uint64_t time;
+    uint32_t nodes;
+} pb_op_time;
+
+enum { PB_MEMORY_ROWS = 8 };
+
+/* A step in program order on the machine that priced the graph. */
+typedef struct pb_step_report {
+    const pb_machine *machine; /* NULL: none, and nothing else is set */
+    uint64_t room;             /* of its first memory, without what it reserves */
+    uint64_t peak;
+    pb_node peak_at;                    /* the computation; PB_NO_NODE: before the first */
+    uint32_t position, computations;    /* of that one, from 1; of the step */
+    bool trains, backward;              /* whether there is a backward pass; whether the peak is in it */
+    uint64_t in_use[PB_MEMORY_KINDS];   /* at the peak; their sum is the peak */
+    pb_memory_row rows[PB_MEMORY_ROWS]; /* the largest first; values only */
+    uint32_t row_count;
+    uint64_t time;
+    const pb_op_time *ops; /* the longest time first */
+    uint32_t op_count;
+} pb_step_report;
+/* For a graph with priced_by. Names are borrowed from it. */
+pb_status pb_step_report_make(pb_context *ctx, const pb_graph *g, pb_arena *result, pb_step_report *out);
+
 /* What `pebble info` shows about a graph. */
 typedef struct pb_info {
     const pb_graph *g;
@@ -41,9 +88,10 @@ typedef struct pb_info {
     uint32_t given, byproducts, once, keep;
     pb_least_fact games[3];
     int game_count;
+    pb_step_report step; /* pb_step_report_make fills it; without a machine it is empty */
 } pb_info;
 
-/* Everything except the games. */
+/* Everything except the games and the step. */
 pb_status pb_info_make(pb_context *ctx, const pb_graph *g, pb_info *out);
 /* Adds what is known about one more game: the proven minimum cap, and the smallest cap that a plan shows. A stop
  * ends planning; the result is then what is known so far. */

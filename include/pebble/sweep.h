@@ -23,9 +23,9 @@ typedef struct pb_sweep_line {
 } pb_sweep_line;
 
 typedef struct pb_sweep_cell {
-    bool there;                        /* false: a stop came before it, and no other cell's plan fits */
+    bool present;                      /* false: a stop came before it, and no other cell's plan fits */
     pb_schedule schedule;              /* everything its file contains; outcome and reason if there is no plan */
-    const pb_game *game;               /* as played; NULL if the cell is not there */
+    const pb_game *game;               /* as played; NULL if the cell is missing */
     const pb_certificate *certificate; /* NULL: no plan */
     uint32_t from;  /* the cell whose planning found the plan; PB_NO_CELL: known before, or there is none */
     bool planned;   /* false: decided by other cells */

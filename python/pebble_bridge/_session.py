@@ -128,9 +128,9 @@ class Session:
 
     def progress(self) -> Progress:
         what = ctypes.create_string_buffer(96)
-        numbers = [c_uint64() for _ in range(5)]
-        lib.pb_session_progress(self._address, what, 96, *(byref(n) for n in numbers))
-        return Progress(what.value.decode(errors="replace"), *(n.value for n in numbers))
+        numbers = (c_uint64 * 5)()
+        lib.pb_session_progress(self._address, what, 96, numbers)
+        return Progress(what.value.decode(errors="replace"), *numbers)
 
     def write(self, name: str, *arguments: Any) -> bytes:
         """A call that writes text; returns its bytes."""

@@ -186,18 +186,11 @@ def multilevel(
     >>> adjoint.multilevel(10, [(2,), (5, 2, 2)]).cost
     40
     """
-    rows = [Level(*level) for level in levels]
-    columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]
     session = Session()
-    handle = session.make_long(
-        "pb_session_multilevel",
-        _count(steps),
-        _count(forward_cost),
-        _count(reverse_cost),
-        len(rows),
-        *(_arrays.pointer(column, 8) for column in columns),
-    )
-    return Stream(session, handle)
+    for level in levels:
+        session.do("pb_session_add_level", *(_count(number) for number in Level(*level)))
+    costs = _count(forward_cost), _count(reverse_cost)
+    return Stream(session, session.make_long("pb_session_multilevel", _count(steps), *costs))
 
 
 def online(snapshots: int) -> Stream:

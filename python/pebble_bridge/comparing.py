@@ -158,7 +158,7 @@ def compare(
     game: str | None = None,
     strategies: str | Sequence[str] | None = None,
     policy: str | None = None,
-    weights: Sequence[float] = (0, 0, 1),
+    weights: Sequence[float | str] | str = (0, 0, 1),
     time: float | str | None = None,
     ticks: int | None = None,
     seed: int = 1,

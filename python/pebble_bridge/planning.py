@@ -31,7 +31,7 @@ def plan(
     game: str | None = None,
     strategy: str = "auto",
     policy: str | None = None,
-    weights: Sequence[float] = (0, 0, 1),
+    weights: Sequence[float | str] | str = (0, 0, 1),
     time: float | str | None = None,
     ticks: int | None = None,
     seed: int = 1,
@@ -59,8 +59,9 @@ def plan(
         ``NAME`` or ``NAME:key=value,...``; "auto" tries several and returns the best.
     policy : str, optional
         The eviction policy, for strategies that take one.
-    weights : three numbers
-        The weights of peak, flux and work in the cost to minimise.
+    weights : three numbers, or texts with units
+        The weights of peak, flux and work in the cost to minimise: ``(0, 0, 1)``,
+        ``("0.5s/GiB", 0, 1)`` or ``"peak=0.5s/GiB"``.
     time : seconds or "500ms", optional
         The time limit of the search. Without `time` and `ticks` a search ends when it no longer improves.
     ticks : int, optional
@@ -149,7 +150,7 @@ def verify(
     >>> import pebble_bridge as pb
     >>> g = pb.Graph(cost=[1, 1], size=[1, 1], edges=[(0, 1)])
     >>> pb.verify(g, [("compute", 1)]).sentence
-    'move 0 (compute 1): input 0 is not resident [rule input-not-resident]'
+    'move 0 (compute 1): input 0 is not resident; compute or load it first [rule input-not-resident]'
     """
     a_graph(graph)
     if isinstance(schedule, Plan):
@@ -206,16 +207,12 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
         over.append(NO_NODE if move.over is None else move.over)
         also.extend(move.also)
         start.append(len(also))
-    columns = {
-        "op": (op, 1),
-        "node": (node, 4),
-        "tier": (place, 1),
-        "over": (over, 4),
-        "rows of also": (start, 8),
-        "also": (also, 4),
-    }
-    arrays = [(_arrays.numbers(values, width, what), width) for what, (values, width) in columns.items()]
-    session.do("pb_session_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
+    rows = _arrays.empty(4 * len(op), 4)
+    for k, (what, values) in enumerate({"op": op, "node": node, "tier": place, "over": over}.items()):
+        rows[k::4] = _arrays.numbers(values, 4, what)
+    starts, parts = _arrays.numbers(start, 8, "rows of also"), _arrays.numbers(also, 4, "also")
+    pointers = _arrays.pointer(rows, 4), _arrays.pointer(starts, 8), _arrays.pointer(parts, 4)
+    session.do("pb_session_add_moves", len(op), *pointers)
 
 
 # ---- settings in the library's text form ----
@@ -241,7 +238,7 @@ def time_text(time: float | str | None) -> str | None:
     return f"{time:.9f}"
 
 
-def weights_text(weights: Sequence[float] | str) -> str:
+def weights_text(weights: Sequence[float | str] | str) -> str:
     """Three weights as text."""
     if isinstance(weights, str):
         return weights
@@ -253,6 +250,8 @@ def weights_text(weights: Sequence[float] | str) -> str:
 def many_weights_text(weights: Any) -> str:
     """Three weights, or a sequence of such, as text."""
     if isinstance(weights, str) or not weights or isinstance(weights[0], (int, float)):
+        return weights_text(weights)
+    if isinstance(weights[0], str) and not set(weights[0]) & set(",="):  # ("0.5s/GiB", 0, 1)
         return weights_text(weights)
     return ";".join(weights_text(each) for each in weights)
 

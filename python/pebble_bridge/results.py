@@ -68,17 +68,10 @@ class Moves(Sequence[Move]):
 
     def __init__(self, handle: int) -> None:
         count = lib.pb_result_move_count(handle)
-        self.op, self.node = _arrays.empty(count, 1), _arrays.empty(count, 4)
-        self.tier, self.over = _arrays.empty(count, 1), _arrays.empty(count, 4)
-        lib.pb_result_moves(
-            handle,
-            0,
-            count,
-            _arrays.pointer(self.op, 1),
-            _arrays.pointer(self.node, 4),
-            _arrays.pointer(self.tier, 1),
-            _arrays.pointer(self.over, 4),
-        )
+        rows = _arrays.empty(4 * count, 4)
+        lib.pb_result_moves(handle, 0, count, _arrays.pointer(rows, 4))
+        columns = (_arrays.numbers(rows[k::4], width, "moves") for k, width in enumerate((1, 4, 1, 4)))
+        self.op, self.node, self.tier, self.over = columns
         self._also = _arrays.empty(lib.pb_result_also(handle, None, None), 4)
         self._also_start = _arrays.empty(count + 1, 8)
         lib.pb_result_also(handle, _arrays.pointer(self._also_start, 8), _arrays.pointer(self._also, 4))

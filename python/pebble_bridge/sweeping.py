@@ -195,7 +195,7 @@ def sweep(
     game: str | None = None,
     strategies: str | Sequence[str] = "auto",
     policy: str | None = None,
-    weights: Sequence[float] | Sequence[Sequence[float]] = (0, 0, 1),
+    weights: Sequence[float | str] | Sequence[Sequence[float | str] | str] | str = (0, 0, 1),
     time: float | str | None = None,
     ticks: int | None = None,
     seed: int = 1,
@@ -216,7 +216,7 @@ def sweep(
         The number of caps in a range.
     strategies : str or sequence of str
         One or more strategies; "all" for all except portfolios.
-    weights : three numbers, or a sequence of such
+    weights : three numbers, or texts with units as for `plan`, or a sequence of such
         Every combination is planned.
     time : seconds or str, optional
         The time limit for all plans together.

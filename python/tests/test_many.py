@@ -73,6 +73,8 @@ def test_caps_of_a_sweep_come_in_many_forms(chain):
 def test_weights_of_a_sweep_are_combined():
     s = pb.sweep(pb.generate("adjoint-chain", 8), [9, 6], weights=[(0, 0, 1), (1, 0, 0)])
     assert len(s) == 4 and {c.weights for c in s} == {(0, 0, 1), (1, 0, 0)}
+    units = pb.sweep(pb.generate("adjoint-chain", 8), [9], weights=("2step", 0, 1))
+    assert {c.weights for c in units} == {(2, 0, 1)}
     assert json.loads(s.to_json())["format"] == "pebble-sweep/1"
     assert s.to_csv().count("\n") == 5 and "<svg" in s.to_svg()
 

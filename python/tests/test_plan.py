@@ -104,6 +104,10 @@ def test_weights_count(chain):
     assert peak.metrics.peak < work.metrics.peak and work.metrics.work < peak.metrics.work
     assert peak.metrics.cost == 1.5 * peak.metrics.peak and peak.weights == (1.5, 0, 0)
     assert pb.plan(chain, 12, weights=(1e-9, 0, 1)).weights[0] == 1e-9
+    assert pb.plan(chain, 12, weights=("2step/pebble", 0, 1)).weights == (2, 0, 1)
+    assert pb.plan(chain, 12, weights="work=3").weights == (0, 0, 3)
+    with pytest.raises(pb.InvalidArgument, match="`s` is not a unit of this graph's costs"):
+        pb.plan(chain, 12, weights="peak=1s/pebble")
 
 
 def test_equal_requests_give_equal_plans():
@@ -230,7 +234,7 @@ def test_a_search_begins_from_plans_of_its_own_graph_and_game(chain, tiny):
         pb.plan(chain, 8, start=pb.plan(tiny, 4))
     with pytest.raises(pb.InvalidArgument, match="for the remat game"):
         pb.plan(chain, 20, start=pb.plan(chain, 8), game="reversible")
-    with pytest.raises(pb.InvalidArgument, match="there is no plan"):
+    with pytest.raises(pb.InvalidArgument, match="has no plan"):
         pb.plan(chain, 8, start=pb.plan(chain, 1))
 
 

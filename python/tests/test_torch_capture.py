@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 import torch_models as models  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
-from pebble_bridge.torch.runner import as_written, compile_step  # noqa: E402
+from pebble_bridge.torch.runner import compile_step, program_order_moves  # noqa: E402
 from torch import nn  # noqa: E402
 
 
@@ -58,13 +58,13 @@ def test_the_model_of_memory_is_the_allocators(name):
     captured = captured_of(name)
     measure.profile(captured, repeats=1)
     held = most = 0
-    for kind, what, _ in as_written(captured.program):
+    for kind, what, _ in program_order_moves(captured.program):
         if kind == "compute":
             held += sum(value.size for value in what.values)
             most = max(most, held + what.workspace)
         else:
             held -= what.size
-    step = compile_step(captured.program, as_written(captured.program))
+    step = compile_step(captured.program, program_order_moves(captured.program))
     given = captured.given(captured.example_inputs)
     with torch.no_grad():
         assert measure.measure_peak(lambda: step(given, None, None)) == most

@@ -44,9 +44,10 @@ static pb_u128 extra_steps(uint64_t l, uint64_t s, const pbi_binomial *b)
 pb_status pb_revolve_count(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_revolve_cost *out)
 {
     if (steps > PB_REVOLVE_MAX_STEPS)
-        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " steps are too many; use at most 10^15.", steps);
+        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " steps are too many; use at most 10^15", steps);
     if (steps > 1 && snapshots == 0)
-        return pbi_fail(ctx, PB_EINVAL, "Reversing %" PRIu64 " steps needs at least one snapshot, for state 0.", steps);
+        return pbi_fail(ctx, PB_EINVAL, "reversing %" PRIu64 " steps needs at least one snapshot, for state 0; add one",
+                        steps);
     if (steps <= 1) {
         *out = (pb_revolve_cost){.forward_steps = pbi_u128(steps), .actions = steps ? 4 : 2};
         return PB_OK;

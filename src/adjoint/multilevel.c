@@ -140,7 +140,7 @@ static pb_status take_memory(pb_context *ctx, const pb_multilevel_spec *spec, pb
         waiting += s->levels->plan[k].slots;
     waiting = waiting < steps ? waiting : steps; /* they start at different states */
     if (s->levels->pool_slots > UINT32_MAX)
-        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " slots are too many for a stream: they are 32-bit numbers.",
+        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " slots are too many for a stream; use fewer than 2^32",
                         s->levels->pool_slots);
     /* If every state has a slot nothing waits; one record, so that no allocation is empty. */
     uint64_t pool = s->levels->pool_slots + 1 < steps ? s->levels->pool_slots : 0;

@@ -8,7 +8,7 @@
  *     O(k, l, c) = min(F(k, l), write + D(k, l, c))
  *     D(k, l, c) = min(F(k, l), min over j of  j*forward + O(k, l-j, c-1) + read + D(k, j, c))
  *     O(k, 1, c) = D(k, 1, c) = forward + reverse.
- * It is no restriction that a slower level only stores states left of those in faster ones: exchange two in the
+ * Nothing is lost if a slower level only stores states left of those in faster ones: exchange two in the
  * opposite order, read the left one once when the right one is used up, and put it into the slot that has become
  * free. This requires that no level is cheaper to write or read than a faster one (the tests search all schedules
  * of small cases).
@@ -195,7 +195,9 @@ static pb_status pool_only(pb_context *ctx, const pb_multilevel_spec *spec, pbi_
         return status;
     if (!pbi_u128_scale(cost.forward_steps, spec->forward_cost, &sum) ||
         !pbi_u128_add(&sum, pbi_u128_product(spec->steps, spec->reverse_cost)) || sum.high || sum.low > MAX_COST)
-        return pbi_fail(ctx, PB_ERANGE, "The cost of %" PRIu64 " steps exceeds 2^60.", spec->steps);
+        return pbi_fail(ctx, PB_ERANGE,
+                        "the cost of %" PRIu64 " steps exceeds 2^60; use fewer steps or a coarser cost unit",
+                        spec->steps);
     out->cost = sum.low;
     return PB_OK;
 }
@@ -204,7 +206,7 @@ static pb_status check(pb_context *ctx, const pb_multilevel_spec *spec)
 {
     uint64_t slots = 0;
     if (spec->level_count > PB_MAX_LEVELS)
-        return pbi_fail(ctx, PB_EINVAL, "%" PRIu32 " storage levels are too many; use at most %d.", spec->level_count,
+        return pbi_fail(ctx, PB_EINVAL, "%" PRIu32 " storage levels are too many; use at most %d", spec->level_count,
                         PB_MAX_LEVELS);
     for (uint32_t i = 0; i < spec->level_count; i++) {
         const pb_level *level = &spec->level[i];
@@ -212,12 +214,12 @@ static pb_status check(pb_context *ctx, const pb_multilevel_spec *spec)
         if (i && (level->write_cost < level[-1].write_cost || level->read_cost < level[-1].read_cost))
             return pbi_fail(
                 ctx, PB_EINVAL,
-                "%s is cheaper to write or read than %s; order the levels from the cheapest to the most expensive.",
+                "%s is cheaper to write or read than %s; order the levels from the cheapest to the most expensive",
                 pb_storage_name((pb_storage)(PB_STORAGE_RAM + i)),
                 pb_storage_name((pb_storage)(PB_STORAGE_RAM + i - 1)));
     }
     if (spec->steps > 1 && slots == 0)
-        return pbi_fail(ctx, PB_EINVAL, "Reversing %" PRIu64 " steps needs at least one slot, for state 0.",
+        return pbi_fail(ctx, PB_EINVAL, "reversing %" PRIu64 " steps needs at least one slot, for state 0; add one",
                         spec->steps);
     return PB_OK;
 }
@@ -241,7 +243,9 @@ pb_status pbi_levels_plan(pb_context *ctx, const pb_multilevel_spec *spec, pb_ar
     if (paid == 0 || spec->steps <= 1 || out->pool_slots == useful)
         return pool_only(ctx, spec, out);
     if (spec->steps > MAX_STEPS || !costs_are_small(spec))
-        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " steps at these costs could exceed 2^60.", spec->steps);
+        return pbi_fail(ctx, PB_ERANGE,
+                        "%" PRIu64 " steps at these costs could exceed 2^60; use fewer steps or a coarser cost unit",
+                        spec->steps);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     solver v = {.ctx = ctx, .arena = arena, .scratch = &scratch, .spec = spec, .n = spec->steps};

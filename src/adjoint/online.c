@@ -170,7 +170,7 @@ bool pb_online_fill(pb_online *stream) { return pbi_queue_fill(&stream->queue, p
 pb_status pb_online_init(pb_context *ctx, uint32_t snapshots, pb_arena *arena, pb_online *out)
 {
     if (snapshots == 0)
-        return pbi_fail(ctx, PB_EINVAL, "An online schedule needs at least one snapshot, for state 0.");
+        return pbi_fail(ctx, PB_EINVAL, "an online schedule needs at least one snapshot, for state 0; add one");
     struct pb_snapshot *snapshot = pb_arena_alloc(arena, snapshots, sizeof *snapshot);
     uint32_t *slot = pb_arena_alloc(arena, snapshots, sizeof *slot);
     struct pb_revolve_level *level = pb_arena_alloc(arena, snapshots, sizeof *level);

@@ -313,8 +313,7 @@ pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, p
         return status;
     uint64_t slots = snapshots < steps ? snapshots : steps;
     if (slots > UINT32_MAX)
-        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " snapshots are too many for a stream: slots are 32-bit numbers.",
-                        slots);
+        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " snapshots are too many for a stream; use fewer than 2^32", slots);
     struct pb_revolve_level *level = NULL;
     if (cost.repetitions > 1 && !(level = pb_arena_alloc(arena, slots, sizeof *level)))
         return PB_ENOMEM;

@@ -64,12 +64,13 @@ static struct pb_block *block_resize(pb_context *ctx, struct pb_block *old, size
     size_t old_bytes = old ? old->bytes : 0;
     if (bytes > old_bytes && ctx->memory_limit &&
         (ctx->memory_used > ctx->memory_limit || bytes - old_bytes > ctx->memory_limit - ctx->memory_used)) {
-        pbi_fail(ctx, PB_ENOMEM, "the memory limit of %zu bytes is reached; raise it", ctx->memory_limit);
+        pbi_fail(ctx, PB_ENOMEM, "the memory limit of %zu bytes is reached; raise it, or use a smaller graph",
+                 ctx->memory_limit);
         return NULL;
     }
     struct pb_block *block = ctx->resize(ctx->allocator_state, old, old_bytes, bytes);
     if (!block) {
-        pbi_fail(ctx, PB_ENOMEM, "out of memory: cannot allocate %zu more bytes", bytes - old_bytes);
+        pbi_fail(ctx, PB_ENOMEM, "out of memory: cannot allocate %zu more bytes" PBI_FREE_MEMORY, bytes - old_bytes);
         return NULL;
     }
     block->bytes = bytes;
@@ -113,7 +114,7 @@ void pb_arena_release(pb_arena *arena)
 static void *alloc_bytes(pb_arena *arena, size_t bytes)
 {
     if (bytes > SIZE_MAX - 2 * HEADER_BYTES) {
-        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu bytes", bytes);
+        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu bytes" PBI_FREE_MEMORY, bytes);
         return NULL;
     }
     size_t asked = bytes;
@@ -138,7 +139,8 @@ static void *alloc_bytes(pb_arena *arena, size_t bytes)
 void *pb_arena_alloc(pb_arena *arena, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size) {
-        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu items of %zu bytes", count, size);
+        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu items of %zu bytes" PBI_FREE_MEMORY, count,
+                 size);
         return NULL;
     }
     return alloc_bytes(arena, count * size);
@@ -219,7 +221,8 @@ bool pbi_arena_reserve(pb_arena *arena, void **items, size_t *room, size_t need,
     if (more < need)
         more = need;
     if (more > SIZE_MAX / 2 / size) {
-        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu items of %zu bytes", more, size);
+        pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu items of %zu bytes" PBI_FREE_MEMORY, more,
+                 size);
         return false;
     }
     void *grown = pbi_arena_grow(arena, *items, *room * size, more * size);

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *pb_status_text(pb_status status)
 {
@@ -23,12 +24,26 @@ static void write_error(pb_context *ctx, uint64_t line, uint64_t column, const c
     ctx->error.column = column;
 }
 
+/* At the end of the message, which may be one that is passed on and has it already. */
+static void ask_for_report(pb_error *error)
+{
+    static const char request[] = "; this is a bug in pebble: please report it with the command and its files";
+    char message[sizeof error->message];
+    memcpy(message, error->message, sizeof message);
+    if (strstr(message, request))
+        return;
+    pb_plain_text(message, error->message, sizeof error->message - strlen(request)); /* cuts between characters */
+    memcpy(error->message + strlen(error->message), request, sizeof request);
+}
+
 pb_status pbi_fail(pb_context *ctx, pb_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     write_error(ctx, 0, 0, format, args);
     va_end(args);
+    if (status == PB_EBUG)
+        ask_for_report(&ctx->error);
     return status;
 }
 

@@ -4,10 +4,14 @@
 
 #include "pebble/base.h"
 
-/* Writes ctx->error (printf style, without line and column) and returns `status`. */
+/* Writes ctx->error (printf style, without line and column) and returns `status`. The message ends with what to do
+ * next; for PB_EBUG a request to report it is added. */
 pb_status pbi_fail(pb_context *ctx, pb_status status, const char *format, ...);
 /* The same with line and column. */
 pb_status pbi_fail_at(pb_context *ctx, pb_status status, uint64_t line, uint64_t column, const char *format, ...);
+
+/* The end of messages about memory that ran out. */
+#define PBI_FREE_MEMORY "; free memory on this machine, or use a smaller graph"
 
 /* Whether a stop was requested: PB_OK or PB_ECANCELLED. Cheap, but a call: poll every thousand steps or so. */
 pb_status pbi_poll(pb_context *ctx);

@@ -74,6 +74,46 @@ static void duration(uint64_t value, int unit, char text[32])
     snprintf(text, 32, "%.*f %s", digits, shown, time_units[at].shown);
 }
 
+/* A unit and how many of the one before it are in it. */
+typedef struct rung {
+    const char *name;
+    double step;
+} rung;
+
+static const rung size_rungs[] = {{"B", 1}, {"KiB", 1024}, {"MiB", 1024}, {"GiB", 1024}, {NULL, 0}};
+static const rung flop_rungs[] = {{"flop", 1},    {"Kflop", 1e3}, {"Mflop", 1e3}, {"Gflop", 1e3},
+                                  {"Tflop", 1e3}, {"Pflop", 1e3}, {NULL, 0}};
+static const rung time_rungs[] = {{"ns", 1}, {"µs", 1e3}, {"ms", 1e3}, {"s", 1e3}, {NULL, 0}};
+
+size_t pb_flux_text(pb_u128 flux, const char *size_unit, const char *cost_unit, char *text, size_t room)
+{
+    double value = pb_u128_double(flux);
+    const rung own[2][2] = {{{size_unit, 1}, {NULL, 0}}, {{cost_unit, 1}, {NULL, 0}}};
+    const rung *size = is_byte(size_unit) ? size_rungs : own[0];
+    const rung *cost = pb_unit_is_time(cost_unit)       ? time_rungs + time_unit(cost_unit)
+                       : strcmp(cost_unit, "flop") == 0 ? flop_rungs
+                                                        : own[1];
+    if (!size[1].name && !cost[1].name)
+        return 0;
+    /* In turns, so that a small value is in KiB·µs rather than in GiB·ns. */
+    for (bool turn = true;; turn = !turn) {
+        const rung **up = (turn && size[1].name) || !cost[1].name ? &size : &cost;
+        if (!(*up)[1].name || value < 0.99995 * (*up)[1].step)
+            break;
+        value /= (++*up)->step;
+    }
+    char number[32];
+    int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
+    if (value >= 1e15)
+        snprintf(number, sizeof number, "%.3e", value);
+    else if (value >= 999.95 || (!flux.high && (double)flux.low == value))
+        grouped((uint64_t)(value + 0.5), number);
+    else
+        snprintf(number, sizeof number, "%.*f", digits, value);
+    int length = snprintf(text, room, "%s %.60s·%.60s", number, size->name, cost->name);
+    return length < 0 ? 0 : (size_t)length;
+}
+
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room)
 {
     char made[32];

@@ -17,7 +17,7 @@ bool pbi_sha256_end(pbi_sha256 *sum, unsigned char hash[PBI_SHA256_BYTES])
 
 pb_status pbi_sha256_failed(pb_context *ctx)
 {
-    return pbi_fail(ctx, PB_ENOMEM, "out of memory for a hash: SHA-256 of libcrypto failed");
+    return pbi_fail(ctx, PB_ENOMEM, "out of memory: libcrypto cannot compute a hash" PBI_FREE_MEMORY);
 }
 
 void pbi_sha256_text(const unsigned char hash[PBI_SHA256_BYTES], char text[PBI_SHA256_TEXT])

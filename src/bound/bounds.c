@@ -73,14 +73,14 @@ static void bound_last(const pb_game *game, pb_bounds *b)
         return; /* these may save some of it */
     for (pb_node v = 0; v < g->node_count; v++) {
         const uint16_t lasting = PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN;
-        uint64_t beside = g->workspace[v];
+        uint64_t other = g->workspace[v];
         if (!(g->flags[v] & lasting))
             continue;
         stays += g->size[v];
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-            beside += g->flags[g->in[k]] & lasting ? 0 : g->size[g->in[k]];
-        if (!(g->flags[v] & PB_NODE_GIVEN) && beside < least)
-            least = beside;
+            other += g->flags[g->in[k]] & lasting ? 0 : g->size[g->in[k]];
+        if (!(g->flags[v] & PB_NODE_GIVEN) && other < least)
+            least = other;
     }
     if (least != UINT64_MAX)
         raise(b, stays + least, PB_NO_NODE, "end");
@@ -151,7 +151,7 @@ typedef struct sums {
     pb_u128 flux;
 } sums;
 
-/* False if a sum overflows: the bound is then the largest representable one. */
+/* Adds the least work and flux of v, which is run `runs` times. False if the work exceeds 64 bits. */
 static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs, sums *s)
 {
     uint64_t cost = game->graph->cost[v];
@@ -274,11 +274,11 @@ static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, bool quick,
     pb_status status = make(ctx, &sum, quick, out);
     if (status != PB_OK)
         return status;
-    out->beside = out->least_cap < game->borrow ? out->least_cap : game->borrow;
-    out->least_cap -= out->beside;
+    out->borrowed = out->least_cap < game->borrow ? out->least_cap : game->borrow;
+    out->least_cap -= out->borrowed;
     uint64_t together = out->least_cap;
     bound_ends(game, out);
-    out->beside = out->least_cap > together ? 0 : out->beside;
+    out->borrowed = out->least_cap > together ? 0 : out->borrowed;
     if (game->weights.alpha || game->weights.beta)
         out->has_cost = false;
     out->attained = false;

@@ -24,7 +24,7 @@ typedef struct pbi_climb {
 bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena);
 /* Starts at these prices of memory, with links guessed from them. */
 void pbi_climb_guess(pbi_climb *c, const double *rate);
-/* At most so many steps from the best prices; fewer if they become too small to matter. */
+/* At most `steps` steps from the best prices; fewer if the steps become too small to matter. */
 void pbi_climb_run(pbi_climb *c, uint32_t steps);
 
 #endif

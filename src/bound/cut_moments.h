@@ -10,7 +10,7 @@
 
 #include "bound/cut_network.h"
 
-enum { PBI_MOMENTS = 6 }; /* max */
+enum { PBI_MOMENTS = 6 }; /* max number of them */
 
 typedef struct pbi_moments {
     pb_context *ctx;

@@ -63,11 +63,11 @@ bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v);
 bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v);
 /* Sets marks[x] to 1 for the values that may be needed after z, to 0 for others. */
 void pbi_cut_network_mark_needed(pbi_cut_network *net, uint8_t *marks);
-/* Whether the labelling may choose if x is there, and x has a use. */
+/* Whether x is needed and `there` of x is not fixed. */
 bool pbi_cut_network_chooses(const pbi_cut_network *net, pb_node x);
-/* x must be there from now on; undo by restoring the number of roots. */
+/* `there` of x must be true from now on; undo by restoring the number of roots. */
 void pbi_cut_network_require(pbi_cut_network *net, pb_node x);
-/* Whether x is there in the labelling of a full flow. */
+/* Whether `there` of x is true in the labelling of a full flow. */
 bool pbi_cut_network_there(const pbi_cut_network *net, pb_node x);
 /* Sets the rooms for a price, without flow. */
 void pbi_cut_network_price(pbi_cut_network *net, pbi_rate rate);

@@ -18,9 +18,9 @@ typedef struct search {
     const pb_game *game;
     pbi_cut_network net;
     pbi_pricer pricer;
-    pbi_single *list; /* examined */
+    pbi_single *list; /* moments examined so far */
     uint32_t count;
-    uint8_t *seen; /* places */
+    uint8_t *seen; /* by place in the order: examined */
     pbi_rate guess;
     int64_t best;
     uint64_t lasting; /* size of all values that cannot be recomputed */
@@ -139,7 +139,7 @@ static void examine_around(search *s)
         examine(s, i);
 }
 
-/* Lets the pricer run until so much is spent in total. False if it is spent, or the context stopped. */
+/* Lets the pricer run until `most` is spent in total. False if it is spent already, or the context stopped. */
 static bool go_on(search *s, uint64_t most)
 {
     pbi_pricer *p = &s->pricer;
@@ -183,7 +183,8 @@ static pb_status add_moments(search *s, uint64_t effort)
     if (s->out->at == PB_NO_NODE || !effort || s->out->over)
         return PB_OK;
     qsort(s->list, s->count, sizeof *s->list, by_value);
-    pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, s->list, s->count, s->net.shift, effort, &more);
+    pbi_singles singles = {s->list, s->count, s->net.shift};
+    pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, &singles, effort, &more);
     if (status != PB_OK)
         return status;
     s->out->effort += more.effort;

@@ -140,7 +140,7 @@ static void examine(hunt *h, uint32_t place)
         h->best = c;
 }
 
-/* Optimizes the prices of a chain; its value and prices of memory increase. */
+/* Optimizes the prices of a chain; takes the new value and prices of memory if they are better. */
 static void climb(hunt *h, chain *c, uint32_t steps)
 {
     if (!pbi_moments_at(&h->m, c->z, c->count))
@@ -244,16 +244,15 @@ static int64_t solve_whole(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
     return value > c->value ? value : c->value;
 }
 
-static void run(hunt *h, pb_arena *arena, const pbi_single *singles, uint32_t count, int shift, uint64_t effort,
-                pbi_several *out)
+static void run(hunt *h, pb_arena *arena, const pbi_singles *singles, uint64_t effort, pbi_several *out)
 {
     const pbi_cut_network *net = &h->m.net[0];
-    double scale = ldexp(1, net->shift - shift);
+    double scale = ldexp(1, net->shift - singles->shift);
     go_on(h, effort / 2);
-    chain best = find_chain(h, singles, count, scale);
+    chain best = find_chain(h, singles->list, singles->count, scale);
     go_on(h, effort);
     /* Whole values improve the bound only if mixtures do. */
-    if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale && !finished(h))
+    if ((double)best.value > (1 + WORTH) * (double)singles->list[0].value * scale && !finished(h))
         best.value = solve_whole(h, arena, &best, effort);
     out->over = h->over || best.value >= PBI_FLOW_INF;
     if (!out->over && best.value > 0) {
@@ -277,18 +276,18 @@ static pb_status alloc(hunt *h, pb_context *ctx, pb_arena *arena)
     return status == PB_OK && !pbi_climb_init(&h->climb, &h->m, arena) ? PB_ENOMEM : status;
 }
 
-pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_single *singles, uint32_t count, int shift,
-                            uint64_t effort, pbi_several *out)
+pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_singles *singles, uint64_t effort,
+                            pbi_several *out)
 {
     hunt h = {.game = game};
     pb_arena scratch;
     *out = (pbi_several){.at = PB_NO_NODE};
-    if (!count || game->kind != PB_GAME_REMAT || game->graph->node_count > PBI_CUT_LINKED)
+    if (!singles->count || game->kind != PB_GAME_REMAT || game->graph->node_count > PBI_CUT_LINKED)
         return PB_OK;
     pb_arena_init(&scratch, ctx);
     pb_status status = alloc(&h, ctx, &scratch);
     if (status == PB_OK)
-        run(&h, &scratch, singles, count, shift, effort, out);
+        run(&h, &scratch, singles, effort, out);
     pb_arena_release(&scratch);
     return status;
 }

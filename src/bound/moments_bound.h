@@ -9,8 +9,14 @@ typedef struct pbi_single {
     pb_node z;
     uint32_t place; /* in the order */
     int64_t value;
-    pbi_rate rate; /* the price of memory that gives the best bound, for work scaled by 2^shift */
+    pbi_rate rate; /* the price of memory that gives the best bound */
 } pbi_single;
+
+typedef struct pbi_singles {
+    const pbi_single *list; /* best first */
+    uint32_t count;
+    int shift; /* values and rates are of work scaled by 2^shift */
+} pbi_singles;
 
 typedef struct pbi_several {
     uint64_t extra; /* work in addition to that of every schedule */
@@ -20,9 +26,9 @@ typedef struct pbi_several {
     uint64_t effort;
 } pbi_several;
 
-/* For the remat game: adds further moments to the best of `singles`, best first. Spends about `effort`; a stop of
+/* For the remat game: adds further moments to the best of `singles`. Spends about `effort`; a stop of
  * the context keeps what is known. PB_OK, PB_ENOMEM or PB_ECANCELLED. */
-pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_single *singles, uint32_t count, int shift,
-                            uint64_t effort, pbi_several *out);
+pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_singles *singles, uint64_t effort,
+                            pbi_several *out);
 
 #endif

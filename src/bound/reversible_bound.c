@@ -146,7 +146,8 @@ static void put_finals(cones *c)
             put(c, c->item[i].node);
 }
 
-/* What the moment adds; with `all` final values: if x is the last of them. */
+/* What the first computation of x adds. `all`: it counts all final values, as the first computation of the last of
+ * them; UINT64_MAX if x cannot be the last. */
 static uint64_t added_by(cones *c, pb_node x, bool all, bool mark)
 {
     uint64_t room = c->room;
@@ -160,7 +161,7 @@ static uint64_t added_by(cones *c, pb_node x, bool all, bool mark)
         c->out->over = true;
         c->out->over_at = x;
     }
-    return all ? UINT64_MAX : 0; /* it is not the last one */
+    return all ? UINT64_MAX : 0;
 }
 
 static uint64_t count_finals(const cones *c)

@@ -1,9 +1,9 @@
 /* reversible_least.c -- see reversible_least.h and docs/bounds.md, "Reversible memory".
  *
- * Remove edges until every value that is not final has one reader: the result is a set of trees whose roots are the
- * final values. A plan of the graph, without the moves outside one tree, is a plan of that tree, so at some time it
- * has as many values in memory as the tree needs pebbles: the ranks of its edges, plus one. Any choice of edges is
- * valid: the first and the last reader of each value are tried.
+ * Remove edges until final values have no reader and every other value has one: the result is a set of trees whose
+ * roots are the final values. A plan of the graph, without the moves outside one tree, is a plan of that tree, so at
+ * some time it has as many values in memory as the tree needs pebbles: the ranks of its edges, plus one. Any choice of
+ * edges is valid: the first and the last reader of each value are tried.
  */
 #include "bound/reversible_least.h"
 
@@ -137,7 +137,7 @@ static int rising(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The minimum size of so many values, with everything that is always resident. */
+/* The size of the smallest `values` values, with everything that is always resident. */
 static pb_status size_of(const pb_graph *g, uint32_t values, pb_arena *scratch, uint64_t *size)
 {
     uint64_t *sizes = pb_arena_alloc(scratch, (size_t)g->node_count + 1, sizeof *sizes);

@@ -4,8 +4,8 @@
 
 #include "pebble/bound.h"
 
-/* *least: no schedule of the game has a smaller peak; 0 if nothing is known. Exact for in-trees of equal sizes, which
- * include chains.
+/* *least: no schedule of the game has a smaller peak; 0 if nothing is known. Exact for in-trees, which include chains,
+ * of equal sizes and without workspaces, if only the root is final.
  *   returns  PB_OK, PB_ENOMEM, PB_ECANCELLED
  *   cost     nearly linear; not counted in ctx->ticks */
 pb_status pbi_reversible_least(pb_context *ctx, const pb_game *game, uint64_t *least);

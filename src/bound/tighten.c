@@ -5,8 +5,8 @@
 #include "bound/raise_work.h"
 #include "bound/reversible_bound.h"
 
-/* Steps for any graph, per node and edge, and the limit. The limit is never below what it takes, per node and edge,
- * to find the best price at one node of the largest graphs. */
+/* The default: EFFORT_SMALL steps and EFFORT_EACH per node and edge, up to EFFORT_MAX; but never below EFFORT_MIN_EACH
+ * per node and edge, which it takes to find the best price at one node of the largest graphs. */
 #define EFFORT_SMALL UINT64_C(50000000)
 #define EFFORT_EACH UINT64_C(20000)
 #define EFFORT_MAX UINT64_C(200000000)

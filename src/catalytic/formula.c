@@ -101,7 +101,7 @@ static pb_status read_number(reader *r)
     size_t from = r->at;
     for (; is_digit(r->text[r->at]); r->at++)
         if (!pbi_mul(value, 10, &value) || !pbi_add(value, (uint64_t)(r->text[r->at] - '0'), &value))
-            return refuse(r, from, "the number has more than 64 bits");
+            return refuse(r, from, "the number has more than 64 bits; use a smaller one");
     if (!RESERVE(r, r->scratch, r->constant, constant_room, r->constant_count + 1))
         return PB_ENOMEM;
     r->constant[r->constant_count++] = value;
@@ -138,7 +138,7 @@ static pb_status read_value(reader *r, bool *whole)
         return is_letter(c) ? read_name(r) : read_number(r);
     if (c == '(' || c == '-')
         return push_operator(r, c == '(' ? '(' : 'n');
-    return refuse(r, r->at, c ? "expected a name, a number, - or (" : "expected a value, found the end");
+    return refuse(r, r->at, c ? "expected a name, a number, - or (" : "expected a value, not the end of the formula");
 }
 
 static pb_status close_group(reader *r)
@@ -147,7 +147,7 @@ static pb_status close_group(reader *r)
     while (status == PB_OK && r->wait_count && r->wait[r->wait_count - 1].op != '(')
         status = combine(r);
     if (status == PB_OK && !r->wait_count)
-        return refuse(r, r->at, "this ) has no matching (");
+        return refuse(r, r->at, "this ) has no matching (; remove it");
     r->wait_count--;
     r->at++;
     return status;
@@ -185,7 +185,7 @@ static pb_status read_all(reader *r)
     }
     while (status == PB_OK && r->wait_count) {
         if (r->wait[r->wait_count - 1].op == '(')
-            return refuse(r, r->wait[r->wait_count - 1].place, "this ( has no matching )");
+            return refuse(r, r->wait[r->wait_count - 1].place, "this ( has no matching ); close it");
         status = combine(r);
     }
     return status;

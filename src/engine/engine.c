@@ -17,12 +17,15 @@ static pb_status check_lent(pb_engine *e, pb_node v)
     const pb_graph *g = e->graph;
     if (!(kind_of(e, v) & PB_KERNEL_XOR))
         return pbi_fail(e->ctx, PB_EINVAL,
-                        "node %.80s is computed in borrowed memory, but its kernel is not an exclusive or",
+                        "node %.80s is computed in borrowed memory, but its kernel does not add its result by "
+                        "exclusive or; plan without borrowing",
                         pb_graph_name(g, v));
     for (uint32_t i = g->out_start[v]; i < g->out_start[v + 1]; i++)
         if (!(kind_of(e, g->out[i]) & PB_KERNEL_READS_BORROWED))
-            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s reads %.80s, which may be in borrowed memory",
-                            pb_graph_name(g, g->out[i]), pb_graph_name(g, v));
+            return pbi_fail(
+                e->ctx, PB_EINVAL,
+                "node %.80s reads %.80s, which is in borrowed memory, but its kernel cannot; plan without borrowing",
+                pb_graph_name(g, g->out[i]), pb_graph_name(g, v));
     return PB_OK;
 }
 
@@ -46,13 +49,14 @@ static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
 
 static pb_status assign(pb_engine *e, const pb_certificate *plan)
 {
-    uint64_t most = e->options.most_bytes;
+    uint64_t most = e->options.max_bytes;
     pb_status status = pbi_phase_make(plan, &e->options, true, most, &e->arena, &e->whole);
     if (status != PB_OK)
         return status;
     if (most && e->whole.packing.size > most)
         return pbi_fail(e->ctx, PB_ELIMIT,
-                        "the values need a block of %llu bytes, but the block has %llu; plan with a larger cap",
+                        "the values need a block of %llu bytes, but at most %llu are allowed; allow more, or plan with "
+                        "a smaller cap",
                         (unsigned long long)e->whole.packing.size, (unsigned long long)most);
     e->block_bytes = e->whole.packing.size;
     /* If plans may change, the block has room for any plan within the cap, and an eighth more for gaps between
@@ -117,7 +121,7 @@ static pb_status take_block(pb_engine *e)
         return take_block(e);
     }
     if (!block)
-        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: cannot allocate %llu bytes",
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: cannot allocate %llu bytes" PBI_FREE_MEMORY,
                         (unsigned long long)e->block_bytes);
     e->block = block + (align - (uintptr_t)block % align) % align;
     memset(e->block, 0, e->graph->fixed_size);

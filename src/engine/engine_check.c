@@ -21,7 +21,8 @@ pb_status pbi_check_open(pb_engine *e)
     for (pb_node v = 0; v < g->node_count; v++)
         c->largest = g->size[v] > c->largest ? g->size[v] : c->largest;
     if (c->largest > UINT64_MAX / 2 || e->options.align > UINT64_MAX / 4)
-        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: a value has %llu bytes", (unsigned long long)c->largest);
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: a value has %llu bytes" PBI_FREE_MEMORY,
+                        (unsigned long long)c->largest);
     c->largest += 64;
     c->table = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->table);
     c->sum = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->sum);
@@ -124,11 +125,12 @@ static pb_status run_with_decoy(const suspect *s, unsigned char decoy)
     for (uint32_t i = 0; i < s->parts; i++)
         good = good && is_guarded(e, e->value[s->part[i]], g->size[s->part[i]]);
     if (!good)
-        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s wrote outside of its memory", name);
+        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s wrote outside of its memory; fix the kernel", name);
     if (sum_of_inputs(s) != s->inputs)
-        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s changed one of its inputs", name);
+        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s changed one of its inputs; fix the kernel", name);
     if (!holds(e->check.decoy, e->check.largest, decoy))
-        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s wrote to a value that is neither its input nor its own",
+        return pbi_fail(e->ctx, PB_EINVAL,
+                        "the kernel of %.80s wrote to a value that is neither its input nor its own; fix the kernel",
                         name);
     return PB_OK;
 }
@@ -148,10 +150,11 @@ static pb_status compare(suspect *s, pb_node made, bool now)
     pb_engine *e = s->e;
     uint64_t sum = sum_of(e, made), *known = &e->check.sum[made];
     if (*known && *known != sum && !(e->graph->flags[s->call.node] & PB_NODE_ONCE))
-        return pbi_fail(e->ctx, PB_EINVAL,
-                        now ? "the result of the kernel of %.80s depends on memory that it must not read"
-                            : "recomputing %.80s gave other bits; its kernel must be deterministic",
-                        pb_graph_name(e->graph, s->call.node));
+        return pbi_fail(
+            e->ctx, PB_EINVAL,
+            now ? "the result of the kernel of %.80s depends on memory that it must not read; fix the kernel"
+                : "recomputing %.80s gave another result; make its kernel deterministic",
+            pb_graph_name(e->graph, s->call.node));
     *known = sum;
     return PB_OK;
 }
@@ -187,8 +190,9 @@ static pb_status run_thrice(suspect *s)
     pb_node v = s->call.node;
     pb_status status = run(s, FIRST);
     if (status == PB_OK && pbi_in_block(e, e->value[v]) && !holds(e->value[v], e->graph->size[v], 0))
-        status = pbi_fail(e->ctx, PB_EINVAL, "running the kernel of %.80s twice does not remove its result",
-                          pb_graph_name(e->graph, v));
+        status =
+            pbi_fail(e->ctx, PB_EINVAL, "running the kernel of %.80s twice does not remove its result; fix the kernel",
+                     pb_graph_name(e->graph, v));
     return status == PB_OK ? run(s, FIRST) : status;
 }
 

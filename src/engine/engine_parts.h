@@ -45,7 +45,7 @@ static inline uint64_t pbi_guard(const pb_engine_options *o)
 
 /* `first`: the run starts here, so values given in slow memory must be stored first. Memory and errors: those of
  * `arena`. */
-pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *options, bool first, uint64_t most_bytes,
+pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *options, bool first, uint64_t max_bytes,
                          pb_arena *arena, pbi_phase *out);
 /* The loads that can start early: their places are free, and memory stays within the peak. */
 pb_status pbi_phase_find_prefetches(pb_context *ctx, pb_arena *arena, pbi_phase *phase);
@@ -104,7 +104,7 @@ struct pb_engine {
 
     uint64_t used;       /* bytes in use now, by the plan */
     uint64_t limit;      /* for `used` and running transfers */
-    uint64_t cap;        /* now */
+    uint64_t cap;        /* the cap that applies now */
     uint64_t lent_used;  /* bytes in borrowed memory */
     uint32_t lent_count; /* values in it */
     bool lends;          /* some move computes a value in it */
@@ -124,7 +124,7 @@ struct pb_engine {
     pbi_granted granted[PBI_MAX_GRANTED]; /* more workspace of the running kernel */
     uint32_t granted_count;
     uint64_t granted_bytes;
-    uint64_t spare_used;      /* used up of the plan's reserve for it */
+    uint64_t spare_used;      /* bytes used of the plan's reserve for more workspace */
     _Atomic uint64_t lowered; /* the cap that was requested */
     uint64_t nothing[8];      /* the address of values without a size */
 };
@@ -194,7 +194,7 @@ pb_status pbi_check_cleared(pb_engine *e, pb_node v);
 
 pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out);
 
-/* The lowest gap of the block with so much room, outside the workspace of the running kernel. */
+/* The lowest gap of the block with `room` bytes, outside the workspace of the running kernel. */
 bool pbi_find_gap(const pb_engine *e, uint64_t room, const void *workspace, uint64_t workspace_bytes, uint64_t *out);
 
 /* ---- remainder.c: the game of the remaining moves ---- */

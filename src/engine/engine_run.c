@@ -297,7 +297,7 @@ static pb_status uncompute(pb_engine *e, pb_step k)
         return status;
     if (lent) {
         if (!is_restored(e, v))
-            return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not restore the borrowed bytes",
+            return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not restore the borrowed bytes; fix its kernel",
                             pb_graph_name(g, v));
         unlend(e, v);
     } else {
@@ -362,7 +362,9 @@ static pb_status play(pb_engine *e, pb_step k)
     case PB_STORE: return pbi_store(e, v, move->tier - 1u);
     case PB_LOAD: return load(e, k);
     case PB_DROP: return pbi_drop(e, v, move->tier - 1u);
-    default: return pbi_fail(e->ctx, PB_EINVAL, "the engine does not know the move %s", pb_op_name((pb_op)move->op));
+    default:
+        return pbi_fail(e->ctx, PB_EINVAL, "the engine does not support the move %s; plan without it",
+                        pb_op_name((pb_op)move->op));
     }
 }
 

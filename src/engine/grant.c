@@ -41,7 +41,7 @@ pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out)
     if (take_spare(e, call, bytes, out))
         return PB_OK;
     if (bytes > e->cap || e->during > e->cap - bytes)
-        return refuse(e, v, bytes, "that exceeds the cap; raise it");
+        return refuse(e, v, bytes, "that exceeds the cap");
     uint64_t has = e->phase->game->graph->workspace[v];
     pbi_granted g = {.room = pbi_room_of(e, bytes)};
     if (e->granted_count == PBI_MAX_GRANTED || !pbi_find_gap(e, g.room, call->workspace, has, &g.offset))

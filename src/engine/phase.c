@@ -78,7 +78,7 @@ static pb_status take_packing(pb_context *ctx, pbi_phase *phase, const pb_packin
     uint32_t a, b;
     pb_status status = pb_packing_check(ctx, &phase->lives, given, &good, &a, &b);
     if (status == PB_OK && !good)
-        status = pbi_fail(ctx, PB_EINVAL, "the addresses of the plan overlap");
+        status = pbi_fail(ctx, PB_EINVAL, "the addresses of the plan overlap; plan again with addresses");
     if (status != PB_OK)
         return status;
     phase->packing = *given;
@@ -89,20 +89,21 @@ static pb_status take_packing(pb_context *ctx, pbi_phase *phase, const pb_packin
     return PB_OK;
 }
 
-pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *o, bool first, uint64_t most_bytes,
+pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *o, bool first, uint64_t max_bytes,
                          pb_arena *arena, pbi_phase *out)
 {
     pb_context *ctx = arena->ctx;
     pbi_phase phase = {.game = pb_certificate_game(plan),
                        .moves = pb_certificate_moves(plan),
                        .peak = pb_certificate_totals(plan)->peak};
-    uint64_t guard = pbi_guard(o), goal = most_bytes ? most_bytes : phase.peak;
+    uint64_t guard = pbi_guard(o), goal = max_bytes ? max_bytes : phase.peak;
     pb_status status = pb_lifetimes_make(ctx, phase.game, phase.moves, o->align, arena, &phase.lives);
     if (status == PB_OK)
         status = pb_lifetimes_borrowed(ctx, phase.game, phase.moves, o->align, arena, &phase.lent);
     for (uint32_t i = 0; guard && i < phase.lives.count && status == PB_OK; i++)
         if (!pbi_add(phase.lives.life[i].size, guard, &phase.lives.life[i].size))
-            status = pbi_fail(ctx, PB_ERANGE, "a value and its guard bytes do not fit into the address space");
+            status = pbi_fail(ctx, PB_ERANGE,
+                              "a value and its guard bytes do not fit into the address space; use smaller values");
     bool given = first && o->packing && !guard && !phase.lent.count;
     if (status == PB_OK && given)
         status = take_packing(ctx, &phase, o->packing, arena);

@@ -175,7 +175,7 @@ pb_status pb_profile_run(pb_context *ctx, const pb_graph *g, const pb_kernels *k
     profiler p = {.ctx = ctx, .g = g, .options = options, .most = options->repeat ? options->repeat : MAX_RUNS};
     pb_engine_options how = {.timed = take_time, .timed_state = &p};
     if (!ctx->clock_ns)
-        return pbi_fail(ctx, PB_EINVAL, "there is no clock to measure with");
+        return pbi_fail(ctx, PB_EINVAL, "there is no clock to measure with; set clock_ns in the context");
     pb_arena_init(&scratch, ctx);
     pb_status status = pbi_program_plan(ctx, g, false, &scratch, &plan);
     if (status == PB_OK)

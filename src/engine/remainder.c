@@ -42,7 +42,8 @@ static void need(maker *m, pb_node v)
 
 static pb_status lost(const maker *m, pb_node v)
 {
-    return pbi_fail(m->ctx, PB_ELIMIT, "%.80s is needed again, but cannot be recomputed", pb_graph_name(m->g, v));
+    return pbi_fail(m->ctx, PB_ELIMIT, "%.80s is needed again, but cannot be recomputed; raise the cap",
+                    pb_graph_name(m->g, v));
 }
 
 /* The remaining moves compute v: all its inputs are needed. */

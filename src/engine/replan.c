@@ -98,7 +98,8 @@ static pb_status try_use(pb_engine *e, const pbi_state *state, pbi_remainder_use
     const pb_totals *totals = pb_certificate_totals(plan);
     if (pb_certificate_game(plan)->graph != remainder->game.graph ||
         pb_certificate_game(plan)->kind != remainder->game.kind)
-        return pbi_fail(e->ctx, PB_EINVAL, "the new plan is for another game");
+        return pbi_fail(e->ctx, PB_EINVAL,
+                        "the replan callback returned a plan for another game; plan the game that it gets");
     uint64_t work = pbi_add_saturated(totals->compute_work, totals->io);
     if (totals->peak > e->cap || totals->borrowed || (best->found && work >= best->work))
         return PB_OK;

@@ -232,15 +232,16 @@ pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer 
     if (t->error == PBI_SLOW_ENDS)
         return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s", what, name, file,
                         (unsigned long long)t->failed_at,
-                        t->store ? "nothing more was written" : "the file ends there");
+                        t->store ? "nothing more was written; free space on that disk"
+                                 : "the file ends there; let no other program write to it");
     if (t->error)
-        return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s", what, name, file,
+        return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s; check that disk", what, name, file,
                         (unsigned long long)t->failed_at, strerror_r(t->error, text, sizeof text));
     if (t->differs)
-        return pbi_fail(
-            ctx, PB_EIO,
-            "loading %.80s failed in %.160s: the %llu bytes at offset %llu have changed since they were stored", name,
-            file, (unsigned long long)t->bytes, (unsigned long long)t->at);
+        return pbi_fail(ctx, PB_EIO,
+                        "loading %.80s failed in %.160s: the %llu bytes at offset %llu have changed since they were "
+                        "stored; let no other program write there",
+                        name, file, (unsigned long long)t->bytes, (unsigned long long)t->at);
     return PB_OK;
 }
 

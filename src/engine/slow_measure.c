@@ -83,7 +83,7 @@ static pb_status find_lines(pb_context *ctx, const char *path, uint64_t bytes, l
     pb_arena arena;
     trial t = {.ctx = ctx};
     if (!ctx->clock_ns)
-        return pbi_fail(ctx, PB_EINVAL, "a slow tier cannot be measured without a clock");
+        return pbi_fail(ctx, PB_EINVAL, "a slow tier cannot be measured without a clock; set clock_ns in the context");
     bytes = bytes ? bytes : LARGE;
     bytes = bytes < MIN_LARGE ? MIN_LARGE : bytes;
     pb_arena_init(&arena, ctx);

@@ -93,9 +93,10 @@ pb_status pbi_store(pb_engine *e, pb_node v, uint32_t tier)
     if (!bytes)
         return PB_OK;
     if (!pbi_in_block(e, e->value[v]))
-        return pbi_fail(e->ctx, PB_EINVAL,
-                        "the plan stores %.80s from borrowed memory, where it is combined with other bytes",
-                        pb_graph_name(e->graph, v));
+        return pbi_fail(
+            e->ctx, PB_EINVAL,
+            "the plan stores %.80s from borrowed memory, which would store other bytes too; plan without borrowing",
+            pb_graph_name(e->graph, v));
     pbi_pending *u;
     pbi_slot *slot = slot_of(e, v, tier);
     slot->at = e->file_end[tier] + e->phase->filed[tier].offset[e->next_filed[tier]++];
@@ -312,7 +313,7 @@ pb_status pbi_fill_slow(pb_engine *e)
                 &u);
         if (status == PB_OK)
             status = pbi_drain(e);
-        e->loading[v] = 1; /* done */
+        e->loading[v] = 1; /* here it means: stored */
     }
     memset(e->loading, 0, g->node_count);
     return status;

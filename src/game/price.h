@@ -43,8 +43,8 @@ uint64_t pbi_tier_price(const pb_tier *tier, pb_price which);
 /* The slow memory that `store` leads to from the machine's first memory, and `load` back; names are borrowed. */
 pb_tier pbi_machine_tier(const pb_machine *m, const pb_machine_link *store, const pb_machine_link *load);
 
-/* Links for the stores ([0]) and loads ([1]) of each tier; false if prices are whole numbers, no links cost the
- * same, or a machine would price the nodes differently. */
+/* Links for the stores ([0]) and loads ([1]) of each tier; false if prices are whole numbers, which need none, if no
+ * link has exactly these costs, or if a machine would price the nodes differently. */
 bool pbi_price_links(const pb_graph *g, const pb_tier *tiers, uint32_t count, pb_price_link links[][2]);
 
 #endif

@@ -63,7 +63,7 @@ static bool find_link(const pb_graph *g, const pb_tier *tier, bool load, pb_pric
         *l = (pb_price_link){fixed / unit + more, price / unit, 0};
         if (serves(g, tier, load, l))
             return true;
-        uint64_t ticks = SECOND * unit; /* digits are at most 9 */
+        uint64_t ticks = SECOND * unit; /* fits: digits are at most 9 */
         l->bandwidth = behind ? ticks / behind + (ticks % behind != 0) : 0;
         if (behind && serves(g, tier, load, l))
             return true;

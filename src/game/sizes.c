@@ -1,4 +1,5 @@
 /* sizes.c -- parses sizes and times. Decimals are kept as integers, so that 12.5% of anything is exact. */
+#include "game/units.h"
 #include "pebble/game.h"
 
 #include <stdio.h>
@@ -75,26 +76,6 @@ static bool multiply_divide(uint64_t a, uint64_t b, uint64_t divisor, bool up, u
     return true;
 }
 
-/* Bytes in a unit such as KiB, MB or k; 0 if it is not a unit. Letters may be lower case. */
-static uint64_t unit_bytes(const char *unit)
-{
-    static const char prefixes[] = "kmgtpe";
-    if (strcmp(unit, "B") == 0 || strcmp(unit, "b") == 0 || strcmp(unit, "byte") == 0 || strcmp(unit, "bytes") == 0)
-        return 1;
-    char first = (char)(unit[0] >= 'A' && unit[0] <= 'Z' ? unit[0] + ('a' - 'A') : unit[0]);
-    const char *found = first ? strchr(prefixes, first) : NULL;
-    if (!found)
-        return 0;
-    bool binary = unit[1] == 'i';
-    const char *end = unit + (binary ? 2 : 1);
-    if (!(strcmp(end, "B") == 0 || strcmp(end, "b") == 0 || *end == '\0'))
-        return 0;
-    uint64_t bytes = 1;
-    for (long i = 0; i <= found - prefixes; i++)
-        bytes *= binary ? 1024 : 1000;
-    return bytes;
-}
-
 bool pb_size_is_share(const char *text)
 {
     size_t length = strlen(text);
@@ -110,13 +91,13 @@ bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint
         return true;
     }
     bool large, number = decimal_parse(&at, &value, &large), fits = true;
-    uint64_t unit = number && *at ? unit_bytes(at) : 0;
+    uint64_t unit = number && *at ? pbi_unit_bytes(at) : 0;
     if (number && strcmp(at, "%") == 0) {
         fits = multiply_divide(value.number, whole, value.scale * 100, true, out);
     } else if (number && *at == '\0' && value.scale == 1) {
         *out = value.number;
     } else if (unit) {
-        uint64_t graph_unit = size_unit[1] ? unit_bytes(size_unit) : 1; /* one letter is not enough */
+        uint64_t graph_unit = size_unit[1] ? pbi_unit_bytes(size_unit) : 1; /* one letter is not enough */
         /* In the graph's own unit: rounded down, so that the cap is never exceeded. */
         fits = multiply_divide(value.number, unit, value.scale, false, out);
         *out = fits && graph_unit > 1 ? *out / graph_unit : *out;

@@ -6,17 +6,17 @@
 #include "base/context.h"
 
 #define FAMILY(id, name, help) static const pb_param_spec id##_specs[] = {
-#define MAIN(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true, NULL},
-#define INTEGER(key, standard, least, most, help) \
-    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, NULL},
-#define REAL(key, standard, least, most, help) {key, PB_PARAM_REAL, standard, least, most, NULL, help, false, NULL},
-#define WORD(key, standard, words, help) {key, PB_PARAM_WORD, standard, 0, 0, words, help, false, NULL},
-#define MAIN_WITH(key, standard, least, most, with, help) \
-    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true, with},
-#define INTEGER_WITH(key, standard, least, most, with, help) \
-    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, with},
-#define REAL_WITH(key, standard, least, most, with, help) \
-    {key, PB_PARAM_REAL, standard, least, most, NULL, help, false, with},
+#define MAIN(key, default_text, min, max, help) {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, true, NULL},
+#define INTEGER(key, default_text, min, max, help) \
+    {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, false, NULL},
+#define REAL(key, default_text, min, max, help) {key, PB_PARAM_REAL, default_text, min, max, NULL, help, false, NULL},
+#define WORD(key, default_text, words, help) {key, PB_PARAM_WORD, default_text, 0, 0, words, help, false, NULL},
+#define MAIN_WITH(key, default_text, min, max, with, help) \
+    {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, true, with},
+#define INTEGER_WITH(key, default_text, min, max, with, help) \
+    {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, false, with},
+#define REAL_WITH(key, default_text, min, max, with, help) \
+    {key, PB_PARAM_REAL, default_text, min, max, NULL, help, false, with},
 #define END(id) \
     }           \
     ;           \
@@ -32,13 +32,13 @@
 #undef REAL_WITH
 #undef END
 
-#define MAIN(key, standard, least, most, help)
-#define INTEGER(key, standard, least, most, help)
-#define REAL(key, standard, least, most, help)
-#define WORD(key, standard, words, help)
-#define MAIN_WITH(key, standard, least, most, with, help)
-#define INTEGER_WITH(key, standard, least, most, with, help)
-#define REAL_WITH(key, standard, least, most, with, help)
+#define MAIN(key, default_text, min, max, help)
+#define INTEGER(key, default_text, min, max, help)
+#define REAL(key, default_text, min, max, help)
+#define WORD(key, default_text, words, help)
+#define MAIN_WITH(key, default_text, min, max, with, help)
+#define INTEGER_WITH(key, default_text, min, max, with, help)
+#define REAL_WITH(key, default_text, min, max, with, help)
 #define END(id)
 
 static const pb_family families[] = {

@@ -11,13 +11,13 @@
 typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_builder *builder);
 
 #define FAMILY(id, name, help) pbi_generator pbi_generate_##id;
-#define MAIN(key, standard, least, most, help)
-#define INTEGER(key, standard, least, most, help)
-#define REAL(key, standard, least, most, help)
-#define WORD(key, standard, words, help)
-#define MAIN_WITH(key, standard, least, most, with, help)
-#define INTEGER_WITH(key, standard, least, most, with, help)
-#define REAL_WITH(key, standard, least, most, with, help)
+#define MAIN(key, default_text, min, max, help)
+#define INTEGER(key, default_text, min, max, help)
+#define REAL(key, default_text, min, max, help)
+#define WORD(key, default_text, words, help)
+#define MAIN_WITH(key, default_text, min, max, with, help)
+#define INTEGER_WITH(key, default_text, min, max, with, help)
+#define REAL_WITH(key, default_text, min, max, with, help)
 #define END(id)
 #include "generate/families.def"
 #undef FAMILY

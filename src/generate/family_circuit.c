@@ -64,24 +64,26 @@ static pb_node gate2(circuit *c, const char *value, place at, const char *operat
     return gate(c, value, at, operation, (pb_node[]){a, b}, 2);
 }
 
-/* Sum and carry of two bits. */
-static void half_adder(circuit *c, place at, pb_node a, pb_node b, pb_node *sum, pb_node *carry)
+/* The sum of two bits, and its carry. */
+static pb_node half_adder(circuit *c, place at, pb_node a, pb_node b, pb_node *carry)
 {
-    *sum = gate2(c, "s", at, ".xor", a, b);
+    pb_node sum = gate2(c, "s", at, ".xor", a, b);
     *carry = gate2(c, "c", at, ".and", a, b);
+    return sum;
 }
 
-/* Sum and carry of three bits. */
-static void full_adder(circuit *c, place at, pb_node a, pb_node b, pb_node in, pb_node *sum, pb_node *carry)
+/* The sum of two bits and the carry in *carry, which becomes that of the sum. */
+static pb_node full_adder(circuit *c, place at, pb_node a, pb_node b, pb_node *carry)
 {
-    pb_node half = gate2(c, "x", at, ".xor", a, b);
-    *sum = gate2(c, "s", at, ".xor", half, in);
+    pb_node in = *carry, half = gate2(c, "x", at, ".xor", a, b);
+    pb_node sum = gate2(c, "s", at, ".xor", half, in);
     if (c->majority) {
         *carry = gate(c, "c", at, ".maj", (pb_node[]){a, b, in}, 3);
-        return;
+        return sum;
     }
     pb_node made = gate2(c, "g", at, ".and", a, b), passed = gate2(c, "t", at, ".and", half, in);
     *carry = gate2(c, "c", at, ".or", made, passed);
+    return sum;
 }
 
 pb_status pbi_generate_adder(pb_context *ctx, const pbi_params *params, pb_builder *builder)
@@ -91,10 +93,10 @@ pb_status pbi_generate_adder(pb_context *ctx, const pbi_params *params, pb_build
     circuit_init(&c, ctx, params, builder);
     if (pbi_emit_budget(&c.e, 7 * bits + 1, 10 * bits) != PB_OK)
         return c.e.status;
-    pb_node carry = input(&c, "in", 0), sum;
+    pb_node carry = input(&c, "in", 0);
     for (uint64_t i = 0; i < bits && c.e.status == PB_OK; i++) {
         pb_node a = input(&c, "a", i), b = input(&c, "b", i);
-        full_adder(&c, (place){.column = i}, a, b, carry, &sum, &carry);
+        full_adder(&c, (place){.column = i}, a, b, &carry);
     }
     return c.e.status;
 }
@@ -107,11 +109,11 @@ static void add_row(circuit *c, uint64_t i, uint64_t bits, const pb_node *produc
     for (uint64_t k = 0; k < bits && c->e.status == PB_OK; k++) {
         place at = {.rows = true, .row = i, .column = k};
         if (k == 0)
-            half_adder(c, at, product[k], sum[k], &low, &carry);
+            low = half_adder(c, at, product[k], sum[k], &carry);
         else if (i == 1 && k == bits - 1) /* the first row has no highest bit yet */
-            half_adder(c, at, product[k], carry, &low, &carry);
+            low = half_adder(c, at, product[k], carry, &carry);
         else
-            full_adder(c, at, product[k], sum[k], carry, &low, &carry);
+            low = full_adder(c, at, product[k], sum[k], &carry);
         if (k > 0)
             sum[k - 1] = low;
     }

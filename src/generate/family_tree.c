@@ -13,7 +13,7 @@ typedef struct tree {
     pb_node *placed;                 /* node of each number, once it is created */
 } tree;
 
-/* Part of a skewed tree that is still to be created: so many nodes below this parent. */
+/* Part of a skewed tree that is still to be created: `count` nodes below this parent. */
 typedef struct subtree {
     uint32_t count, parent;
 } subtree;

@@ -52,10 +52,10 @@ static pb_status refuse_number(pb_context *ctx, pb_status status, const pb_famil
                                const char *text)
 {
     char range[64];
-    if (spec->most >= 18446744073709551615.0)
+    if (spec->max >= 18446744073709551615.0)
         snprintf(range, sizeof range, "below 2^64"); /* not 1.8446744073709552e+19 */
     else
-        snprintf(range, sizeof range, "between %.17g and %.17g", spec->least, spec->most);
+        snprintf(range, sizeof range, "between %.17g and %.17g", spec->min, spec->max);
     if (status == PB_EINVAL)
         return pbi_fail(ctx, status, "%s: %s must be a %s %s in plain digits, not '%.60s'", family->name, spec->key,
                         spec->kind == PB_PARAM_INTEGER ? "whole number" : "number", range, text);
@@ -72,13 +72,13 @@ static pb_status read_value(pb_context *ctx, const pb_family *family, const pb_p
     case PB_PARAM_INTEGER:
         if (!all_digits(text))
             return refuse_number(ctx, PB_EINVAL, family, spec, text);
-        inside = pbi_u64_parse(text, strlen(text), &out->integer) && (double)out->integer >= spec->least &&
-                 (double)out->integer <= spec->most;
+        inside = pbi_u64_parse(text, strlen(text), &out->integer) && (double)out->integer >= spec->min &&
+                 (double)out->integer <= spec->max;
         break;
     case PB_PARAM_REAL:
         if (!parse_real(text, &out->real))
             return refuse_number(ctx, PB_EINVAL, family, spec, text);
-        inside = out->real >= spec->least && out->real <= spec->most;
+        inside = out->real >= spec->min && out->real <= spec->max;
         break;
     case PB_PARAM_WORD:
         if (!find_word(spec->words, text, strlen(text), out))
@@ -139,7 +139,7 @@ bool pb_param_counts(const pb_family *family, const pb_param_spec *param, const 
     if (!param->with)
         return true;
     const pb_param_spec *other = &family->params[find_other(family, param->with)];
-    const char *value = other->standard;
+    const char *value = other->default_text;
     for (uint32_t k = 0; k < count; k++)
         value = strcmp(given[k].key, other->key) == 0 ? given[k].value : value;
     return is_listed(param->with, value, strlen(value));
@@ -171,10 +171,10 @@ pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_opt
     pbi_params p = {.family = family};
     bool seen[PBI_MAX_PARAMS] = {false};
     for (uint32_t i = 0; i < family->param_count; i++) {
-        pb_status status = read_value(ctx, family, &family->params[i], family->params[i].standard, &p.values[i]);
+        pb_status status = read_value(ctx, family, &family->params[i], family->params[i].default_text, &p.values[i]);
         if (status != PB_OK)
             return status;
-        p.values[i].standard = true;
+        p.values[i].is_default = true;
     }
     for (uint32_t k = 0; k < count; k++) {
         uint32_t i = find_spec(family, options[k].key);
@@ -188,7 +188,7 @@ pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_opt
         pb_status status = read_value(ctx, family, spec, options[k].value, &value);
         if (status != PB_OK)
             return status;
-        value.standard = same_value(spec, &value, &p.values[i]);
+        value.is_default = same_value(spec, &value, &p.values[i]);
         p.values[i] = value;
     }
     *out = p;
@@ -228,7 +228,7 @@ pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena
     char join = '(';
     for (uint32_t i = 0; i < p->family->param_count; i++) {
         const pbi_param_value *value = &p->values[i];
-        if ((i && value->standard) || !counts(p, i))
+        if ((i && value->is_default) || !counts(p, i))
             continue;
         pbi_out_char(&out, join);
         join = ',';

@@ -18,7 +18,7 @@ typedef struct pbi_param_value {
     double real;
     const char *word; /* inside the spec's `words`; not NUL-terminated */
     size_t word_length;
-    bool standard; /* equals the default */
+    bool is_default; /* equals the default */
 } pbi_param_value;
 
 typedef struct pbi_params {

@@ -86,7 +86,7 @@ static pb_status group_index(pb_builder *b, const pb_node_spec *spec, uint32_t *
         return PB_OK;
     size_t length = spec->group_length ? spec->group_length : strlen(spec->group);
     if (memchr(spec->group, '\0', length))
-        return pbi_fail(b->ctx, PB_EGRAPH, "the group of node %zu contains a NUL character", b->names.count);
+        return pbi_fail(b->ctx, PB_EGRAPH, "the group of node %zu contains a NUL character; remove it", b->names.count);
     return pbi_names_number(b, &b->groups, spec->group, length, out);
 }
 
@@ -94,7 +94,8 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
 {
     size_t index = b->names.count;
     if (index >= PB_MAX_NODES)
-        return pbi_fail(b->ctx, PB_ERANGE, "a graph has at most %u nodes", PB_MAX_NODES);
+        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more nodes than the limit of %u; use a smaller graph",
+                        PB_MAX_NODES);
     char number[24];
     const char *name = spec->name;
     size_t length = spec->name_length;
@@ -105,10 +106,10 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
         length = strlen(name);
     }
     if (memchr(name, '\0', length))
-        return pbi_fail(b->ctx, PB_EGRAPH, "the name of node %zu contains a NUL character", index);
+        return pbi_fail(b->ctx, PB_EGRAPH, "the name of node %zu contains a NUL character; remove it", index);
     uint32_t twin = names_find(&b->names, name, length);
     if (twin != UINT32_MAX)
-        return pbi_fail(b->ctx, PB_EGRAPH, "two nodes are named \"%.*s\": %" PRIu32 " and %zu",
+        return pbi_fail(b->ctx, PB_EGRAPH, "two nodes are named \"%.*s\": %" PRIu32 " and %zu; rename one",
                         (int)(length < 80 ? length : 80), name, twin, index);
     void *record = b->record;
     if (!pbi_arena_reserve(&b->arena, &record, &b->record_room, index + 1, sizeof *b->record))
@@ -157,7 +158,8 @@ static pb_status nodes_add(pb_builder *b, pbi_nodes *nodes, pb_node v)
 pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to)
 {
     if (b->edges.count >= PB_MAX_EDGES)
-        return pbi_fail(b->ctx, PB_ERANGE, "a graph has at most %u edges", PB_MAX_EDGES);
+        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more edges than the limit of %u; use a smaller graph",
+                        PB_MAX_EDGES);
     return pairs_add(b, &b->edges, from, to);
 }
 
@@ -209,7 +211,8 @@ pb_status pb_builder_set_extra(pb_builder *b, pb_node v, const char *members, si
         return PB_OK;
     }
     if (b->extra_count && b->extras[b->extra_count - 1].node >= v)
-        return pbi_fail(b->ctx, PB_EINVAL, "extra fields must be set for ascending nodes, once each");
+        return pbi_fail(b->ctx, PB_EINVAL,
+                        "extra fields must be set in ascending order of nodes, once each; sort the calls");
     void *extras = b->extras;
     if (!pbi_arena_reserve(&b->arena, &extras, &b->extra_room, b->extra_count + 1, sizeof *b->extras))
         return PB_ENOMEM;

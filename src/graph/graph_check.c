@@ -34,7 +34,7 @@ static pb_status check_rows(pb_context *ctx, const pb_graph *g)
         for (uint32_t k = g->inplace_start ? g->inplace_start[v] : 0; g->inplace_start && k < g->inplace_start[v + 1];
              k++)
             if (!row_has(g->in_start, g->in, v, g->inplace[k]))
-                return broken(ctx, "`inplace` lists what is no input", v);
+                return broken(ctx, "`inplace` lists a node that is not an input", v);
     }
     return PB_OK;
 }

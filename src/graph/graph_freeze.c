@@ -30,7 +30,9 @@ static pb_status check_ends(const freezer *f, const pbi_pairs *pairs, const char
     for (size_t i = 0; i < pairs->count; i++) {
         pb_node bad = pairs->item[i].a >= f->n ? pairs->item[i].a : pairs->item[i].b;
         if (bad >= f->n)
-            return pbi_fail(f->ctx, PB_EGRAPH, "%s %zu names node %" PRIu32 ", but the graph has %" PRIu32 " nodes",
+            return pbi_fail(f->ctx, PB_EGRAPH,
+                            "%s %zu names node %" PRIu32 ", but the graph has %" PRIu32
+                            " nodes, counted from 0; correct it",
                             what, i, bad, f->n);
         if (pairs->item[i].a == pairs->item[i].b)
             return pbi_fail(f->ctx, PB_EGRAPH, "%s %zu leads from node \"%.80s\" to itself; remove it", what, i,
@@ -159,10 +161,10 @@ static pb_status check_byproduct(const freezer *f, pb_node w, pb_node owner)
     const pbi_record *r = &f->b->record[w];
     const char *name = name_of(f, w);
     if (f->flags[owner] & (PB_NODE_BYPRODUCT | PB_NODE_GIVEN))
-        return pbi_fail(f->ctx, PB_EGRAPH,
-                        "node \"%.80s\" is a by-product of \"%.80s\", which is given or a by-product itself; a "
-                        "by-product needs a computed node",
-                        name, name_of(f, owner));
+        return pbi_fail(
+            f->ctx, PB_EGRAPH,
+            "node \"%.80s\" is a by-product of \"%.80s\", which is given or a by-product itself; name a computed node",
+            name, name_of(f, owner));
     if (f->g->in_start[w] != f->g->in_start[w + 1])
         return pbi_fail(f->ctx, PB_EGRAPH, "by-product \"%.80s\" has inputs of its own; move them to \"%.80s\"", name,
                         name_of(f, owner));
@@ -218,7 +220,7 @@ static pb_status freeze_given(freezer *f)
         uint16_t flags = f->flags[v];
         if ((flags & PB_NODE_GIVEN_SLOW) && !(flags & PB_NODE_GIVEN))
             return pbi_fail(f->ctx, PB_EGRAPH,
-                            "node \"%.80s\" starts in slow memory but is not given; only given values can",
+                            "node \"%.80s\" starts in slow memory, which only given values can; mark it as given",
                             name_of(f, v));
         if ((flags & PB_NODE_GIVEN) && f->g->in_start[v] != f->g->in_start[v + 1])
             return pbi_fail(
@@ -236,8 +238,10 @@ static pb_status freeze_targets(freezer *f)
         f->flags[v] &= (uint16_t)~PB_NODE_TARGET;
     for (size_t i = 0; i < named->count; i++) {
         if (named->item[i] >= f->n)
-            return pbi_fail(f->ctx, PB_EGRAPH, "target %zu is node %" PRIu32 ", but the graph has %" PRIu32 " nodes", i,
-                            named->item[i], f->n);
+            return pbi_fail(f->ctx, PB_EGRAPH,
+                            "target %zu is node %" PRIu32 ", but the graph has %" PRIu32
+                            " nodes, counted from 0; correct it",
+                            i, named->item[i], f->n);
         f->flags[named->item[i]] |= PB_NODE_TARGET;
     }
     f->g->targets_named = named->count > 0;
@@ -317,9 +321,9 @@ static pb_status freeze_texts(freezer *f)
     pb_graph *g = f->g;
     const char *texts[] = {b->name, b->cost_unit, b->size_unit, b->extra};
     const char **fields[] = {&g->name, &g->cost_unit, &g->size_unit, &g->extra};
-    const char *standard[] = {"", "step", "unit", ""};
+    const char *defaults[] = {"", "step", "unit", ""};
     for (int i = 0; i < 4; i++) {
-        const char *text = texts[i] ? texts[i] : standard[i];
+        const char *text = texts[i] ? texts[i] : defaults[i];
         if (!(*fields[i] = pb_arena_text(f->result, text, strlen(text))))
             return PB_ENOMEM;
     }
@@ -337,7 +341,8 @@ static pb_status freeze_texts(freezer *f)
     for (size_t i = 0; i < b->extra_count; i++) {
         extra_node[i] = b->extras[i].node;
         if (extra_node[i] >= f->n)
-            return pbi_fail(f->ctx, PB_EINVAL, "extra fields for node %" PRIu32 ", which does not exist",
+            return pbi_fail(f->ctx, PB_EINVAL,
+                            "extra fields are set for node %" PRIu32 ", which does not exist; remove them",
                             extra_node[i]);
         if (!(extra_text[i] = pb_arena_text(f->result, b->extras[i].text, strlen(b->extras[i].text))))
             return PB_ENOMEM;

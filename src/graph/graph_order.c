@@ -135,7 +135,9 @@ static pb_status check_named(pb_context *ctx, const pb_graph *g, const pb_node *
         return PB_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         if (named[i] >= n)
-            return pbi_fail(ctx, PB_EGRAPH, "`order` names node %" PRIu32 ", but the graph has %" PRIu32 " nodes",
+            return pbi_fail(ctx, PB_EGRAPH,
+                            "`order` names node %" PRIu32 ", but the graph has %" PRIu32
+                            " nodes, counted from 0; correct it",
                             named[i], n);
         if (place[named[i]])
             return pbi_fail(ctx, PB_EGRAPH, "`order` lists node \"%.80s\" twice; remove one",

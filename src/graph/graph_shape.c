@@ -27,8 +27,9 @@ static pb_shape tree_shape(const pb_graph *g)
     return chain ? PB_SHAPE_CHAIN : PB_SHAPE_IN_TREE;
 }
 
-/* Gradient `v` at position `at` of the path must read the node before it and no forward node later than the last
- * gradient did. *low, *high: the forward positions that the last gradient read. */
+/* Whether `v` is a gradient of an adjoint chain. It reads no other gradient than the one before it on the path, and no
+ * later forward nodes than that one. *low and *high: the first and last forward position that the gradient before it
+ * read; then those of `v`. */
 static bool gradient_fits(const pb_graph *g, const uint32_t *place, pb_node v, uint32_t turn, uint32_t *low,
                           uint32_t *high)
 {

@@ -58,8 +58,8 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
         bool is_k = strncmp(text + length, ":k=", 3) == 0 && text[length + 3] >= '0' && text[length + 3] <= '9';
         unsigned long k = is_k ? strtoul(text + length + 3, &end, 10) : 0;
         if (!is_k || *end || !kinds[kind].takes_k || k > height)
-            return pbi_fail(ctx, PB_EINVAL, "\"%.40s\": only lazy and bds take k, as in bds:k=4, at most the height",
-                            text);
+            return pbi_fail(ctx, PB_EINVAL,
+                            "\"%.40s\": only lazy and bds take k, as in bds:k=4, and at most the height", text);
         spec.k = (uint32_t)k;
     }
     *out = spec;
@@ -69,12 +69,12 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
 static pb_status check_spec(pb_context *ctx, const pb_traversal_spec *spec)
 {
     if ((unsigned)spec->kind >= PB_TRAVERSAL_COUNT)
-        return pbi_fail(ctx, PB_EINVAL, "there is no traversal number %d", (int)spec->kind);
+        return pbi_fail(ctx, PB_EINVAL, "there is no traversal number %d; use a pb_traversal_kind", (int)spec->kind);
     if (spec->height > PB_TRAVERSAL_MAX_HEIGHT)
         return pbi_fail(ctx, PB_ERANGE, "the tree has a height of %u; use at most %d", (unsigned)spec->height,
                         PB_TRAVERSAL_MAX_HEIGHT);
     if (spec->k > spec->height || spec->k > PB_TRAVERSAL_MAX_K || (spec->k && !pb_traversal_takes_k(spec->kind)))
-        return pbi_fail(ctx, PB_ERANGE, "k is %u: only lazy and bds take it, at most the height and %d",
+        return pbi_fail(ctx, PB_ERANGE, "k is %u; only lazy and bds take it, up to the height and at most %d",
                         (unsigned)spec->k, PB_TRAVERSAL_MAX_K);
     return PB_OK;
 }

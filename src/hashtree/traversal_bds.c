@@ -65,8 +65,9 @@ static void take_right(pbi_traversal *s, unsigned level)
     pbi_treehash_begin(s, &s->stack[level], (uint8_t)level, index + 2);
 }
 
-/* The level that changes from a right node to a left one, which is computed; the right nodes below it are still the
- * old ones. On level 0 it is a leaf, which comes last, so that the work before it can use its slot. */
+/* On one level the path changes from a right node to a left one: computes that node and returns the level. The right
+ * nodes below it are still the old ones. On level 0 it is a leaf, which comes last, so that the work before it can use
+ * its slot. */
 static unsigned turn_left(pbi_traversal *s)
 {
     uint64_t last = s->next - 1;

@@ -10,7 +10,7 @@ void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise 
     double h = spec->height, k = spec->k;
     *out = (pb_traversal_promise){0, 0, 0, 0, NULL};
     if (spec->kind == PB_TRAVERSAL_CLASSIC)
-        *out = (pb_traversal_promise){0, 0, 2 * h, h * h / 2, "Merkle 1979, as told by Szydlo"};
+        *out = (pb_traversal_promise){0, 0, 2 * h, h * h / 2, "Merkle 1979, as described by Szydlo"};
     else if (spec->kind == PB_TRAVERSAL_SZYDLO)
         *out = (pb_traversal_promise){0, 0, 2 * h, 3 * h, "Szydlo 2004"};
     else if (spec->kind == PB_TRAVERSAL_BDS && spec->k >= 2 && spec->k < spec->height &&
@@ -70,8 +70,8 @@ static uint64_t storage_of(const pb_traversal_request *r, const pb_traversal_fig
 
 static bool is_better(const pb_traversal_request *r, const pb_traversal_figures *a, const pb_traversal_figures *b)
 {
-    uint64_t first_a = r->by_average ? a->work : a->work_most, first_b = r->by_average ? b->work : b->work_most;
-    uint64_t then_a = r->by_average ? a->work_most : a->work, then_b = r->by_average ? b->work_most : b->work;
+    uint64_t first_a = r->by_average ? a->work : a->work_max, first_b = r->by_average ? b->work : b->work_max;
+    uint64_t then_a = r->by_average ? a->work_max : a->work, then_b = r->by_average ? b->work_max : b->work;
     if (first_a != first_b)
         return first_a < first_b;
     return then_a != then_b ? then_a < then_b : storage_of(r, a) < storage_of(r, b);

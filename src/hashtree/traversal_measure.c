@@ -107,13 +107,13 @@ static pb_status output(replay *r, const pb_hash_action *a, const uint32_t *path
     if (r->outputs++ > 0) {
         f->leaves += r->leaves;
         f->hashes += r->hashes;
-        f->leaves_most = larger(f->leaves_most, r->leaves);
-        f->hashes_most = larger(f->hashes_most, r->hashes);
-        f->units_most = larger(f->units_most, r->leaves + r->hashes);
+        f->leaves_max = larger(f->leaves_max, r->leaves);
+        f->hashes_max = larger(f->hashes_max, r->hashes);
+        f->units_max = larger(f->units_max, r->leaves + r->hashes);
         if (!pbi_mul(r->leaves, r->prices.leaf, &work) || !pbi_mul(r->hashes, r->prices.hash, &part) ||
             !pbi_add(work, part, &work) || !pbi_add(f->work, work, &f->work))
-            return pbi_fail(r->ctx, PB_ERANGE, "the work of the traversal passes 2^64");
-        f->work_most = larger(f->work_most, work);
+            return pbi_fail(r->ctx, PB_ERANGE, "the work of the traversal exceeds 2^64; use a smaller height");
+        f->work_max = larger(f->work_max, work);
     }
     f->storage = larger(f->storage, r->stored);
     r->leaves = r->hashes = 0;
@@ -129,7 +129,7 @@ static pb_status step(replay *r, const pb_hash_action *a, const uint32_t *path)
     case PB_HASH_PATH: return output(r, a, path);
     case PB_HASH_ROOT:
         r->published = is(r, a->slot, r->height, 0);
-        return r->published ? empty(r, a) : wrong(r, a, "the root is none");
+        return r->published ? empty(r, a) : wrong(r, a, "the root is not in its slot");
     default: return wrong(r, a, "an unknown action");
     }
 }

@@ -207,8 +207,8 @@ static bool is_circuit(pb_format format)
 static void note_model_options(pb_context *ctx, pb_format format, const pb_read_options *options)
 {
     if (ctx->log && format != PB_FORMAT_ONNX && (options->train || options->batch || options->dim_count))
-        ctx->log(ctx->callback_state,
-                 "the file is not an ONNX model: the options for dimensions, batch and training have no effect");
+        ctx->log(ctx->callback_state, "the file is not an ONNX model, so the options for dimensions, batch and "
+                                      "training have no effect; leave them out");
 }
 
 /* The options that change the graph, as words from which options of the command can be made. */
@@ -243,12 +243,10 @@ static pb_status note_reading(pb_context *ctx, const pb_read_options *o, bool mo
     return PB_OK;
 }
 
-pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
-                             const pb_read_options *options, pb_arena *result, const pb_graph **out)
+pb_status pb_graph_read_with(pb_context *ctx, pb_source source, const pb_read_options *options, pb_arena *result,
+                             const pb_graph **out)
 {
-    static const pb_read_options defaults = {.inputs = PB_INPUTS_AUTO};
-    if (!options)
-        options = &defaults;
+    pb_format format = options->format;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_text text;
@@ -257,7 +255,7 @@ pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format
         pbi_text_ensure(&text, PBI_TEXT_AHEAD);
         format = sniff(&text);
         if (format == PB_FORMAT_AUTO)
-            format = pb_format_of_path(path);
+            format = pb_format_of_path(options->path);
         if (format == PB_FORMAT_AUTO && looks_like_csv(&text))
             format = PB_FORMAT_CSV;
     }
@@ -280,7 +278,7 @@ pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out)
 {
-    return pb_graph_read_with(ctx, source, format, path, NULL, result, out);
+    return pb_graph_read_with(ctx, source, &(pb_read_options){.format = format, .path = path}, result, out);
 }
 
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink)

@@ -190,7 +190,7 @@ static pb_status node_of(reader *r, size_t i, pb_node *out)
 {
     pbi_slice name = text_of(r, i);
     if (!name.length && !r->fields[i].quoted)
-        return fail(r, r->fields[i].place, "the name of a node is missing here");
+        return fail(r, r->fields[i].place, "the name of a node is missing here; add it");
     return pbi_node_table_get(&r->table, name.bytes, name.length, &PBI_NODE_STANDARD, r->fields[i].place, out);
 }
 

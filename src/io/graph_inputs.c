@@ -86,7 +86,8 @@ pb_status pbi_graph_turn_inputs(pb_context *ctx, const pb_graph *g, pb_inputs in
     for (pb_node v = 0; v < g->node_count && !any; v++)
         any = g->flags[v] & PB_NODE_GIVEN;
     if (!any && ctx->log)
-        ctx->log(ctx->callback_state, "the graph has no given values: the option inputs has no effect");
+        ctx->log(ctx->callback_state,
+                 "the graph has no given values, so the option inputs has no effect; leave it out");
     if (!any || inputs == PB_INPUTS_GIVEN || inputs == PB_INPUTS_AUTO) {
         *out = g;
         return PB_OK;

@@ -106,8 +106,8 @@ static pb_status placed(reader *r, pb_status status, pbi_place place)
 static pb_status too_large(reader *r, uint64_t index, pbi_place place)
 {
     return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
-                       "there is no node %" PRIu64 ": the graph has %" PRIu32 " nodes", index,
-                       pb_builder_node_count(r->builder));
+                       "there is no node %" PRIu64 ": the graph has %" PRIu32 " nodes, counted from 0; correct it",
+                       index, pb_builder_node_count(r->builder));
 }
 
 static pb_status unknown_name(reader *r, const char *name, size_t length, pbi_place place)
@@ -122,7 +122,8 @@ static pb_status check_index(reader *r, uint64_t index, pbi_place place)
         return index < pb_builder_node_count(r->builder) ? PB_OK : too_large(r, index, place);
     if (index >= PB_MAX_NODES)
         return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
-                           "there is no node %" PRIu64 ": a graph has at most %u nodes", index, PB_MAX_NODES);
+                           "there is no node %" PRIu64 ": a graph has at most %u nodes; correct it", index,
+                           PB_MAX_NODES);
     if (index >= r->max_index) {
         r->max_index = index + 1;
         r->max_index_place = place;

@@ -185,7 +185,7 @@ pb_status pbi_read_text(pbi_json *json, pbi_field field, pbi_slice *out)
     if (status == PB_OK)
         status = pbi_json_string(json, out);
     if (status == PB_OK && memchr(out->bytes, '\0', out->length))
-        return pbi_field_fail(json, field, "must not contain a NUL character");
+        return pbi_field_fail(json, field, "must not contain a NUL character; remove it");
     return status;
 }
 

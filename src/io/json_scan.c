@@ -307,7 +307,7 @@ pb_status pbi_json_number(pbi_json *json, pbi_slice *out)
         return pbi_text_fail(text, json->place, "this is not a JSON number; write it as in 3, -1 or 0.25");
     size_t length = (size_t)(end - text->at);
     if (length > NUMBER_BYTES)
-        return pbi_text_fail(text, json->place, "a number has more than %d characters", NUMBER_BYTES);
+        return pbi_text_fail(text, json->place, "a number has more than %d characters; round it", NUMBER_BYTES);
     *out = (pbi_slice){text->at, length};
     text->at = end;
     return PB_OK;

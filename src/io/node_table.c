@@ -41,7 +41,8 @@ pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t len
         return PB_OK;
     uint32_t v = table->count;
     if (v >= PB_MAX_NODES)
-        return pbi_fail(table->ctx, PB_ERANGE, "a graph has at most %u nodes", PB_MAX_NODES);
+        return pbi_fail(table->ctx, PB_ERANGE, "the graph has more nodes than the limit of %u; use a smaller graph",
+                        PB_MAX_NODES);
     void *starts = table->start, *rows = table->row;
     if (!pbi_arena_reserve(table->arena, &starts, &table->start_room, (size_t)v + 1, sizeof *table->start))
         return PB_ENOMEM;

@@ -12,7 +12,7 @@ void pbi_schedule_write_addresses(pbi_out *out, const pb_addresses *a, bool offs
     pbi_out_json_u64(out, a->align);
     pbi_out_text(out, ",\"size\":");
     pbi_out_json_u64(out, a->size);
-    pbi_out_text(out, a->least ? ",\"least\":true" : ",\"least\":false");
+    pbi_out_text(out, a->minimal ? ",\"least\":true" : ",\"least\":false");
     if (offsets)
         pbi_out_text(out, ",\"offsets\":[");
     for (uint32_t i = 0; i < a->count && offsets; i++) {
@@ -37,7 +37,7 @@ static pb_status read_offsets(pbi_schedule_reader *r, pbi_field field, pb_addres
     for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++) {
         void *items = offset;
         if (count == UINT32_MAX)
-            return pbi_field_fail(&r->json, field, "is one too many: there are at most 4294967295 offsets");
+            return pbi_field_fail(&r->json, field, "exceeds the limit of 4294967295 offsets; leave it out");
         if (!pbi_arena_reserve(r->result, &items, &room, count + 1, sizeof *offset))
             return PB_ENOMEM;
         offset = items;
@@ -68,13 +68,14 @@ pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field)
         switch (which) {
         case 0: status = pbi_read_whole(&r->json, field, &a.align); break;
         case 1: status = pbi_read_whole(&r->json, field, &a.size); break;
-        case 2: status = pbi_read_flag(&r->json, field, &a.least); break;
+        case 2: status = pbi_read_flag(&r->json, field, &a.minimal); break;
         case 3: status = read_offsets(r, field, &a); break;
         default: status = pbi_json_skip(&r->json);
         }
     }
     if (status == PB_OK && (!a.align || (a.align & (a.align - 1))))
-        return pbi_field_fail(&r->json, (pbi_field){"align", NULL, 0}, "of the addresses must be a power of two");
+        return pbi_field_fail(&r->json, (pbi_field){"align", NULL, 0},
+                              "of the addresses must be a power of two, such as 64");
     if (status == PB_OK && !(seen & 8)) /* a summary has none: there is nothing to check */
         a = (pb_addresses){0};
     r->s->addresses = a;

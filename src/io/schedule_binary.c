@@ -146,6 +146,8 @@ typedef struct reader {
     size_t also_room;
 } reader;
 
+#define DAMAGED "; the file is damaged: write it again" /* the end of messages about impossible bytes */
+
 static pb_status refuse(reader *r, const char *why)
 {
     if (r->text->status != PB_OK)
@@ -158,7 +160,7 @@ static pb_status more_bytes(reader *r)
     crc_add(&r->sum, r->summed, (size_t)(r->text->at - r->summed));
     bool more = pbi_text_more(r->text);
     r->summed = r->text->at;
-    return more ? PB_OK : refuse(r, "the file ends too early; write it again");
+    return more ? PB_OK : refuse(r, "the file ends too early" DAMAGED);
 }
 
 static pb_status read_byte(reader *r, unsigned *out)
@@ -185,7 +187,7 @@ static pb_status read_varint(reader *r, uint64_t *out)
             return PB_OK;
         }
     }
-    return refuse(r, "a number has more than 64 bits");
+    return refuse(r, "a number has more than 64 bits" DAMAGED);
 }
 
 /* A node as the difference to another. */
@@ -207,7 +209,7 @@ static pb_status read_also(reader *r, pb_node node, uint32_t *count)
     uint64_t expected;
     pb_status status = read_varint(r, &expected);
     if (status == PB_OK && (expected == 0 || expected > UINT32_MAX - 2))
-        return refuse(r, "a move has too many by-products");
+        return refuse(r, "a move has too many by-products" DAMAGED);
     for (*count = 0; status == PB_OK && *count < expected; ++*count) {
         void *items = r->also;
         if (!pbi_arena_reserve(r->scratch, &items, &r->also_room, (size_t)*count + 1, sizeof *r->also))
@@ -229,7 +231,7 @@ static pb_status read_move(reader *r, pb_node *before)
     bool borrowed = op == PB_COMPUTE && tier == 1 && !over_set && !also_set;
     tier = borrowed ? 0 : tier;
     if (op >= PB_OP_COUNT || ((over_set || also_set) && op != PB_COMPUTE) || tier >= (has_tier(op) ? PB_MAX_TIERS : 1u))
-        return refuse(r, "this is not a move");
+        return refuse(r, "there is no such move" DAMAGED);
     pb_node node, over = PB_NO_NODE;
     uint32_t count = 0;
     status = read_node(r, *before, &node);
@@ -283,13 +285,11 @@ static pb_status read_checksum(reader *r)
     pbi_text_ensure(r->text, 5);
     const unsigned char *c = (const unsigned char *)r->text->at;
     if (r->text->end - r->text->at < 4)
-        return refuse(r, "the file ends too early; write it again");
+        return refuse(r, "the file ends too early" DAMAGED);
     if (r->text->end - r->text->at > 4)
-        return refuse(r, "there are bytes after the end of the schedule");
+        return refuse(r, "there are bytes after the end of the schedule" DAMAGED);
     uint32_t stated = c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
-    return stated == (uint32_t)~r->sum.value
-               ? PB_OK
-               : refuse(r, "the checksum does not match: the file is damaged; write it again");
+    return stated == (uint32_t)~r->sum.value ? PB_OK : refuse(r, "the checksum does not match" DAMAGED);
 }
 
 static pb_status read_all(reader *r, const pb_graph *g, pb_arena *result, pb_schedule *out)
@@ -298,10 +298,10 @@ static pb_status read_all(reader *r, const pb_graph *g, pb_arena *result, pb_sch
     pbi_text_ensure(text, PBI_BINARY_MAGIC_BYTES + 1);
     if (text->end - text->at <= PBI_BINARY_MAGIC_BYTES ||
         memcmp(text->at, PBI_BINARY_MAGIC, PBI_BINARY_MAGIC_BYTES) != 0)
-        return refuse(r, "the file does not begin like one");
+        return refuse(r, "the file does not begin as one does; check the path");
     text->at += PBI_BINARY_MAGIC_BYTES;
     if (*text->at++ != BINARY_VERSION)
-        return refuse(r, "its version is unknown; it needs a newer pebble");
+        return refuse(r, "its version is unknown; use a newer pebble");
     pb_schedule s;
     pb_status status = read_header(r, g, result, &s);
     uint64_t count = 0;

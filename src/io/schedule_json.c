@@ -130,7 +130,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         status = pbi_json_item(&r->json, &more);
         if (status == PB_OK && more != (i < 3)) {
             r->json.place = place;
-            return pbi_field_fail(&r->json, field, "must be three numbers");
+            return pbi_field_fail(&r->json, field, "must be three numbers, as in [0, 0, 1]");
         }
         const char *weight = "";
         if (status == PB_OK && more)
@@ -140,7 +140,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK && more)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
-    if (status == PB_OK && pb_weights_parse(r->ctx, text, &r->s->weights) != PB_OK) {
+    if (status == PB_OK && pb_weights_parse(r->ctx, NULL, text, &r->s->weights) != PB_OK) {
         r->json.place = place;
         return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 18 digits after the point");
     }
@@ -154,7 +154,7 @@ static pb_status read_option(pbi_schedule_reader *r, pbi_slice key)
     if (!option.key)
         return PB_ENOMEM;
     if (memchr(key.bytes, '\0', key.length))
-        return pbi_text_fail(r->json.text, r->json.place, "the name of an option contains a NUL character");
+        return pbi_text_fail(r->json.text, r->json.place, "the name of an option contains a NUL character; remove it");
     pbi_field field = {option.key, NULL, 0};
     size_t at = r->option_names.length;
     bool fresh = true;
@@ -211,7 +211,7 @@ static pb_status read_options(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK && !null)
             status = pbi_read_whole(&r->json, field, &value[which]);
         if (status == PB_OK && value[2] > UINT32_MAX)
-            return pbi_field_fail(&r->json, field, "is more than 4294967295");
+            return pbi_field_fail(&r->json, field, "must be at most 4294967295");
     }
     r->s->seed = value[0];
     r->s->ticks = value[1];
@@ -333,8 +333,8 @@ static pb_status settle_cost(pbi_schedule_reader *r, pbi_field field, const char
 {
     r->json.place = place;
     if (text && !parse_cost(text, r->s->weights.digits, out))
-        return pbi_field_fail(&r->json, field, "must be a decimal of 0 or more, no finer than the weights, not %.60s",
-                              text);
+        return pbi_field_fail(
+            &r->json, field, "must be a decimal of 0 or more, with no more decimals than the weights, not %.60s", text);
     return PB_OK;
 }
 

@@ -42,7 +42,9 @@ static pb_status read_node(pbi_schedule_reader *r, pbi_field field, pb_node *out
     status = pbi_read_whole(&r->json, field, &index);
     uint32_t limit = r->graph ? r->graph->node_count : PB_MAX_NODES;
     if (status == PB_OK && index >= limit)
-        return pbi_field_fail(&r->json, field, "names node %" PRIu64 ", but there are %" PRIu32 " nodes", index, limit);
+        return pbi_field_fail(
+            &r->json, field, "names node %" PRIu64 ", but there are %" PRIu32 " nodes; pass the graph of this schedule",
+            index, limit);
     *out = (pb_node)index;
     return status;
 }
@@ -60,7 +62,7 @@ static pb_status read_also(pbi_schedule_reader *r, pbi_field field)
         r->also = items;
         status = read_node(r, field, &r->also[r->also_count]);
         if (++r->also_count >= UINT32_MAX - 2)
-            return pbi_field_fail(&r->json, field, "names too many by-products");
+            return pbi_field_fail(&r->json, field, "names too many by-products; leave some out");
     }
     return status;
 }
@@ -106,9 +108,9 @@ static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node n
         return pb_moves_add_borrowed(&r->s->moves, node);
     if (seen >> 2) {
         field.name = "in";
-        return pbi_field_fail(
-            &r->json, field,
-            "must be for one value only: in borrowed memory nothing is overwritten and no by-product is made");
+        return pbi_field_fail(&r->json, field,
+                              "cannot be combined with \"over\" or \"also\": in borrowed memory nothing is overwritten "
+                              "and no by-product is computed; leave them out");
     }
     return pb_moves_add_compute(&r->s->moves, node, over, r->also, (uint32_t)r->also_count);
 }
@@ -149,13 +151,14 @@ static pb_status read_rest(pbi_schedule_reader *r, pbi_field field, pb_op op, pb
     else if (tiered)
         status = read_tier(r, field, &tier);
     else
-        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text), "move %" PRIu64 " (%s) takes exactly one node",
-                             field.index, pb_op_name(op));
+        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text),
+                             "move %" PRIu64 " (%s) takes exactly one node; leave the rest out", field.index,
+                             pb_op_name(op));
     if (status == PB_OK)
         status = pbi_json_item(&r->json, &more);
     if (status == PB_OK && more)
-        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text), "move %" PRIu64 " has more than three parts",
-                             field.index);
+        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text),
+                             "move %" PRIu64 " has more than three parts; leave the rest out", field.index);
     if (status == PB_OK && tiered)
         status = pb_moves_add(&r->s->moves, op, node, tier);
     return status;
@@ -175,7 +178,8 @@ static pb_status read_move(pbi_schedule_reader *r, pbi_field field)
         status = pbi_json_item(&r->json, &more);
         if (status == PB_OK && !more) {
             r->json.place = place;
-            return pbi_field_fail(&r->json, field, "must begin with the kind of move and a node");
+            return pbi_field_fail(&r->json, field,
+                                  "must begin with the kind of move and a node, as in [\"compute\", 3]");
         }
         if (status == PB_OK)
             status = i ? read_node(r, field, &node) : read_op(r, field, &op);

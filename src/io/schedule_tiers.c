@@ -39,7 +39,7 @@ static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
 {
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
     if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
-        return pbi_field_fail(&r->json, field, "is one too many: there are at most %d tiers", PB_MAX_TIERS);
+        return pbi_field_fail(&r->json, field, "exceeds the limit of %d tiers; leave it out", PB_MAX_TIERS);
     uint32_t number = r->s->tier_count;
     if (status == PB_OK) {
         r->tier_place[number] = r->json.place;

@@ -65,8 +65,8 @@ bool pbi_text_more(pbi_text *text)
     char *into = text->buffer + (text->end - text->buffer);
     pb_status status = text->source.read(text->source.state, into, room, &got);
     if (status != PB_OK) {
-        pbi_fail(text->ctx, status, "reading stopped after %llu bytes: %s",
-                 (unsigned long long)(text->consumed + (uint64_t)(text->end - text->buffer)), pb_status_text(status));
+        pbi_fail(text->ctx, status, "reading failed after %llu bytes; check the file",
+                 (unsigned long long)(text->consumed + (uint64_t)(text->end - text->buffer)));
         return stop(text, status);
     }
     text->end += got;
@@ -141,7 +141,7 @@ const char *pbi_text_seen(const pbi_text *text, char room[24])
 bool pbi_bytes_grow(pb_buffer *buffer, size_t more)
 {
     if (more > SIZE_MAX / 4 - buffer->length) {
-        pbi_fail(buffer->arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu bytes", more);
+        pbi_fail(buffer->arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu bytes" PBI_FREE_MEMORY, more);
         return false;
     }
     void *items = buffer->bytes;

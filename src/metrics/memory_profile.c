@@ -122,7 +122,7 @@ pb_status pb_profile_make(pb_context *ctx, const pb_certificate *c, pb_axis axis
     p.slow = pb_arena_zero(result, bucket_count, sizeof *p.slow);
     if (!resident || !p.fast || !p.slow || !bucket_count) {
         pb_arena_release(&scratch);
-        return bucket_count ? PB_ENOMEM : pbi_fail(ctx, PB_EINVAL, "a profile needs at least one part");
+        return bucket_count ? PB_ENOMEM : pbi_fail(ctx, PB_EINVAL, "a profile needs at least one part; ask for more");
     }
     tape t = tape_start(c, resident);
     uint64_t moves = t.moves->count;

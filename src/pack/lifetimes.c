@@ -26,7 +26,9 @@ static pb_status reserve(maker *m)
     if (m->count < m->room)
         return PB_OK;
     if (m->count >= ELSEWHERE)
-        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", ELSEWHERE);
+        return pbi_fail(m->ctx, PB_ERANGE,
+                        "the plan computes more values than the limit of %u; raise the cap, or use a smaller graph",
+                        ELSEWHERE);
     uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
     pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);
     if (!life)
@@ -45,7 +47,8 @@ static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uin
     if (!size)
         return PB_OK;
     if (!pbi_add(size, m->align - 1, &rounded))
-        return pbi_fail(m->ctx, PB_ERANGE, "a value of %llu bytes cannot be aligned", (unsigned long long)size);
+        return pbi_fail(m->ctx, PB_ERANGE, "a value of %llu bytes cannot be aligned; use a smaller alignment",
+                        (unsigned long long)size);
     pb_status status = reserve(m);
     if (status != PB_OK)
         return status;
@@ -140,37 +143,38 @@ static pb_status play_borrowed(maker *m, pb_step k)
     return PB_OK;
 }
 
-static pb_status make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align, bool borrowed,
-                      pb_arena *result, pb_lifetimes *out)
+static pb_status make(maker *m, bool borrowed, pb_lifetimes *out)
 {
-    if (!align || (align & (align - 1)))
-        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+    if (!m->align || (m->align & (m->align - 1)))
+        return pbi_fail(m->ctx, PB_EINVAL, "the alignment must be a power of two, such as 64");
     pb_arena scratch;
-    pb_arena_init(&scratch, ctx);
-    uint32_t nodes = game->graph->node_count;
-    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
-    m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
-    pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
+    pb_arena_init(&scratch, m->ctx);
+    uint32_t nodes = m->game->graph->node_count;
+    m->open = pb_arena_alloc(&scratch, nodes, sizeof *m->open);
+    pb_status status = m->open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
-        m.open[v] = NOT_THERE;
+        m->open[v] = NOT_THERE;
     if (status == PB_OK && !borrowed)
-        status = at_start(&m);
-    for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
-        status = borrowed ? play_borrowed(&m, k) : play(&m, k);
+        status = at_start(m);
+    for (pb_step k = 0; k < m->moves->count && status == PB_OK; k++)
+        status = borrowed ? play_borrowed(m, k) : play(m, k);
     pb_arena_release(&scratch);
     if (status == PB_OK)
-        *out = (pb_lifetimes){.life = m.life, .count = (uint32_t)m.count, .place_count = m.places, .align = align};
+        *out =
+            (pb_lifetimes){.life = m->life, .count = (uint32_t)m->count, .place_count = m->places, .align = m->align};
     return status;
 }
 
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                             pb_arena *result, pb_lifetimes *out)
 {
-    return make(ctx, game, moves, align, false, result, out);
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    return make(&m, false, out);
 }
 
 pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                                 pb_arena *result, pb_lifetimes *out)
 {
-    return make(ctx, game, moves, align, true, result, out);
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    return make(&m, true, out);
 }

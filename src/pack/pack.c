@@ -13,12 +13,18 @@
 enum { FEW = 4000, /* places that greedy methods may compare pairwise */ SEARCHED = 4000 };
 #define EFFORT 2000000000u
 
+typedef struct packer {
+    pb_context *ctx;
+    const pbi_places *p;
+    const pb_pack_options *o;
+    uint64_t unit;        /* sizes are multiples of it */
+    uint64_t *offset;     /* by place: the best packing so far */
+    uint64_t size, least; /* of the best packing, and its lower bound */
+} packer;
+
 static bool is_capped(const pb_pack_options *o) { return o->cap && o->cap != PB_UNLIMITED; }
 
-static bool enough(const pb_pack_options *o, uint64_t size, uint64_t least)
-{
-    return size <= least || (is_capped(o) && size <= o->cap);
-}
+static bool enough(const packer *k) { return k->size <= k->least || (is_capped(k->o) && k->size <= k->o->cap); }
 
 static uint64_t size_of(const pbi_places *p, const uint64_t *offset)
 {
@@ -28,45 +34,45 @@ static uint64_t size_of(const pbi_places *p, const uint64_t *offset)
     return size;
 }
 
-/* Between *least, the lower bound, and the current size. First tries the cap or the lower bound itself, then the
- * middle between `hope`, for which nothing was found, and the size. */
-static pb_status search_smaller(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
-                                uint64_t *offset, uint64_t *size, uint64_t *least)
+/* Between the lower bound and the current size. First tries the cap or the lower bound itself, then the middle between
+ * `hope`, for which nothing was found, and the size. */
+static pb_status search_smaller(packer *k)
 {
-    uint64_t effort = o->effort ? o->effort : EFFORT, hope = *least;
+    const pb_pack_options *o = k->o;
+    uint64_t unit = k->unit, effort = o->effort ? o->effort : EFFORT, hope = k->least;
     uint64_t target = is_capped(o) && o->cap > hope ? o->cap / unit * unit : hope;
     pb_status status = PB_OK;
-    while (status == PB_OK && effort && hope < *size && !enough(o, *size, *least)) {
+    while (status == PB_OK && effort && hope < k->size && !enough(k)) {
         pbi_packed found;
-        uint64_t share = is_capped(o) ? effort : effort / 2 + 1, left = share;
-        status = pbi_pack_search(ctx, p, target, o->seed, &left, offset, &found);
-        effort -= share - left < effort ? share - left : effort;
+        uint64_t share = is_capped(o) ? effort : effort / 2 + 1;
+        pbi_pack_goal goal = {.cap = target, .seed = o->seed, .effort = share};
+        status = pbi_pack_search(k->ctx, k->p, &goal, k->offset, &found);
+        effort -= share - goal.effort < effort ? share - goal.effort : effort;
         if (status != PB_OK)
             break;
         if (found == PBI_PACKED)
-            *size = size_of(p, offset);
+            k->size = size_of(k->p, k->offset);
         else
             hope = target + unit;
         if (found == PBI_PACK_NONE)
-            *least = target + unit;
+            k->least = target + unit;
         if (is_capped(o) && target >= o->cap / unit * unit)
             break; /* the cap was the only question */
-        target = hope < *size ? hope + (*size - hope) / 2 / unit * unit : hope;
+        target = hope < k->size ? hope + (k->size - hope) / 2 / unit * unit : hope;
     }
     return status;
 }
 
-static pb_status pack_places(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
-                             uint64_t *offset, uint64_t *size, uint64_t *least)
+static pb_status pack_places(packer *k)
 {
-    *size = UINT64_MAX;
-    *least = p->most_load;
-    pb_status status = pbi_pack_along(ctx, p, offset, size);
-    if (status == PB_OK && p->count <= FEW && !enough(o, *size, *least))
-        status = pbi_pack_greedy(ctx, p, offset, size);
-    if (status == PB_OK && p->count <= SEARCHED && !enough(o, *size, *least))
-        status = search_smaller(ctx, p, o, unit, offset, size, least);
-    return *size < UINT64_MAX && status == PB_ECANCELLED ? PB_OK : status;
+    k->size = UINT64_MAX;
+    k->least = k->p->most_load;
+    pb_status status = pbi_pack_along(k->ctx, k->p, k->offset, &k->size);
+    if (status == PB_OK && k->p->count <= FEW && !enough(k))
+        status = pbi_pack_greedy(k->ctx, k->p, k->offset, &k->size);
+    if (status == PB_OK && k->p->count <= SEARCHED && !enough(k))
+        status = search_smaller(k);
+    return k->size < UINT64_MAX && status == PB_ECANCELLED ? PB_OK : status;
 }
 
 /* What is in use at all times can be below everything else. */
@@ -88,19 +94,19 @@ pb_status pb_pack(pb_context *ctx, const pb_lifetimes *lives, const pb_pack_opti
 {
     pb_arena scratch;
     pbi_places p;
-    uint64_t size = 0, least = 0;
+    packer k = {.ctx = ctx, .p = &p, .o = options, .unit = lives->align ? lives->align : 1};
     pb_arena_init(&scratch, ctx);
     uint64_t *offset = pb_arena_zero(result, lives->count, sizeof *offset);
-    uint64_t *by_place = pb_arena_zero(&scratch, lives->place_count, sizeof *by_place);
-    pb_status status = offset && by_place ? pbi_places_make(ctx, lives, &scratch, &p) : PB_ENOMEM;
+    k.offset = pb_arena_zero(&scratch, lives->place_count, sizeof *k.offset);
+    pb_status status = offset && k.offset ? pbi_places_make(ctx, lives, &scratch, &p) : PB_ENOMEM;
     if (status == PB_OK && lives->count)
-        status = pack_places(ctx, &p, options, lives->align ? lives->align : 1, by_place, &size, &least);
+        status = pack_places(&k);
     for (uint32_t i = 0; i < lives->count && status == PB_OK; i++)
-        offset[i] = by_place[lives->life[i].place];
+        offset[i] = k.offset[lives->life[i].place];
     if (status == PB_OK && lives->count)
         put_first_lowest(lives, offset);
     if (status == PB_OK)
-        *out = (pb_packing){offset, size, p.most_load, size <= least};
+        *out = (pb_packing){offset, k.size, p.most_load, k.size <= k.least};
     pb_arena_release(&scratch);
     return status;
 }

@@ -190,11 +190,18 @@ static void order_by_time(const pbi_places *p, bool ends, moment *out)
     qsort(out, p->count, sizeof *out, by_time);
 }
 
-static pb_status walk_time(pb_context *ctx, const moment *begin, const moment *end, uint32_t count, memory *m,
-                           uint32_t *block_of, uint64_t *now, uint64_t *top)
+/* Begins and ends of all places, each in the order of time. */
+typedef struct timeline {
+    moment *begin, *end;
+    uint32_t count;
+} timeline;
+
+static pb_status walk_time(pb_context *ctx, const timeline *t, memory *m, uint32_t *block_of, uint64_t *now,
+                           uint64_t *top)
 {
+    const moment *begin = t->begin, *end = t->end;
     pb_status status = PB_OK;
-    for (uint32_t k = 0, ended = 0; k < count && status == PB_OK; k++) {
+    for (uint32_t k = 0, ended = 0; k < t->count && status == PB_OK; k++) {
         uint32_t v = begin[k].place;
         for (; end[ended].time <= begin[k].time; ended++)
             if (end[ended].size)
@@ -216,18 +223,18 @@ pb_status pbi_pack_along(pb_context *ctx, const pbi_places *p, uint64_t *offset,
     uint64_t top = 0;
     uint32_t n = p->count;
     pb_arena_init(&scratch, ctx);
-    moment *begin = pb_arena_alloc(&scratch, n, sizeof *begin), *end = pb_arena_alloc(&scratch, n, sizeof *end);
+    timeline t = {pb_arena_alloc(&scratch, n, sizeof *t.begin), pb_arena_alloc(&scratch, n, sizeof *t.end), n};
     uint32_t *block_of = pb_arena_alloc(&scratch, n, sizeof *block_of);
     uint64_t *now = pb_arena_zero(&scratch, n, sizeof *now);
     /* A place takes one new block; with the gaps between them there are never more than this. */
     memory m = {pb_arena_alloc(&scratch, 2 * (size_t)n + 2, sizeof *m.block), 1, NONE, NONE, {0}};
-    pb_status status = begin && end && block_of && now && m.block ? PB_OK : PB_ENOMEM;
+    pb_status status = t.begin && t.end && block_of && now && m.block ? PB_OK : PB_ENOMEM;
     if (status == PB_OK) {
         m.block[0] = (block){.high = UINT64_MAX, .before = NONE, .after = NONE};
         tree_add(&m, 0);
-        order_by_time(p, false, begin);
-        order_by_time(p, true, end);
-        status = walk_time(ctx, begin, end, n, &m, block_of, now, &top);
+        order_by_time(p, false, t.begin);
+        order_by_time(p, true, t.end);
+        status = walk_time(ctx, &t, &m, block_of, now, &top);
     }
     if (status == PB_OK && top < *size) {
         memcpy(offset, now, n * sizeof *offset);

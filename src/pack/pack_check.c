@@ -129,9 +129,11 @@ static pb_status check_lives(pb_context *ctx, const pb_lifetimes *lives)
 {
     for (uint32_t i = 0; i < lives->count; i++) {
         if (lives->life[i].place >= lives->place_count)
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u is in no place", (unsigned)i);
+            return pbi_fail(ctx, PB_EINVAL,
+                            "lifetime %u names a place that does not exist; raise place_count, or change it",
+                            (unsigned)i);
         if (lives->life[i].from >= lives->life[i].to)
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u must end after it begins; change one of the two", (unsigned)i);
     }
     return PB_OK;
 }

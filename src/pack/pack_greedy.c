@@ -1,5 +1,5 @@
-/* pack_greedy.c -- packings that are quick to find: places in the order of size, area or length, each as low as
- * possible. */
+/* pack_greedy.c -- packings that are quick to find: the places are sorted by size, area or length, and each gets the
+ * lowest offset that is free. */
 #include "pack/pack_parts.h"
 
 #include "base/arena.h"

@@ -1,7 +1,7 @@
 /* pack_order.c -- the order in which places with the same supporting offset are tried.
  *
- * No order is good for all sets, and with a bad one the search never ends; so many are tried for a short time each.
- * Later ones are randomized, and some of them put places first that live where earlier orders failed.
+ * No order is good for all sets, and with a bad one the search never ends; therefore many orders are tried for a short
+ * time each. Later ones are randomized, and some of them put places first that live where earlier orders failed.
  */
 #include "pack/pack_search.h"
 

@@ -13,7 +13,7 @@ typedef struct pbi_piece {
 typedef struct pbi_places {
     uint32_t count, section_count;
     pbi_piece *piece;
-    uint32_t *piece_start; /* count + 1 */
+    uint32_t *piece_start; /* by place, count + 1 entries: its first piece */
     uint64_t *load;        /* by section: the sum of sizes */
     uint64_t *length;      /* by section: its duration */
     uint64_t *size;        /* by place: of its largest piece */
@@ -40,8 +40,12 @@ pb_status pbi_pack_along(pb_context *ctx, const pbi_places *p, uint64_t *offset,
 
 typedef enum pbi_packed { PBI_PACKED, PBI_PACK_NONE, PBI_PACK_UNKNOWN } pbi_packed;
 
-/* Whether there is a packing within `cap`. PBI_PACK_NONE is proved. Subtracts the placements tried from *effort. */
-pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, uint64_t cap, uint64_t seed, uint64_t *effort,
-                          uint64_t *offset, pbi_packed *out);
+typedef struct pbi_pack_goal {
+    uint64_t cap, seed;
+    uint64_t effort; /* placements to try; the search subtracts those it tried */
+} pbi_pack_goal;
+
+/* Whether there is a packing within goal->cap. PBI_PACK_NONE: it is proved that there is none. */
+pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, pbi_pack_goal *goal, uint64_t *offset, pbi_packed *out);
 
 #endif

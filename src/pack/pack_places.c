@@ -43,16 +43,19 @@ static pb_status count_pieces(pb_context *ctx, const pb_lifetimes *lives, pbi_pl
     for (uint32_t i = 0; i < lives->count; i++) {
         const pb_lifetime *l = &lives->life[i];
         if (l->place >= p->count)
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u is in no place", (unsigned)i);
+            return pbi_fail(ctx, PB_EINVAL,
+                            "lifetime %u names a place that does not exist; raise place_count, or change it",
+                            (unsigned)i);
         if (l->from >= l->to)
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u must end after it begins; change one of the two", (unsigned)i);
         if (lives->align && l->size % lives->align)
-            return pbi_fail(ctx, PB_EINVAL, "the size of lifetime %u is no multiple of the alignment", (unsigned)i);
+            return pbi_fail(ctx, PB_EINVAL, "the size of lifetime %u is not a multiple of the alignment; round it up",
+                            (unsigned)i);
         p->piece_start[l->place + 1]++;
     }
     for (uint32_t v = 0; v < p->count; v++) {
         if (!p->piece_start[v + 1])
-            return pbi_fail(ctx, PB_EINVAL, "place %u has no lifetime", (unsigned)v);
+            return pbi_fail(ctx, PB_EINVAL, "place %u has no lifetime; number the places without gaps", (unsigned)v);
         p->piece_start[v + 1] += p->piece_start[v];
     }
     return PB_OK;
@@ -105,7 +108,8 @@ static pb_status add_pieces(pb_context *ctx, const pb_lifetimes *lives, const ui
         const pb_lifetime *l = &lives->life[i];
         pbi_piece piece = {moment_at(moment, moments, l->from), moment_at(moment, moments, l->to), l->size};
         if (!add_piece(p->piece + p->piece_start[l->place], &end[l->place], piece))
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u begins or ends before the one before it in its place",
+            return pbi_fail(ctx, PB_EINVAL,
+                            "lifetime %u begins or ends before the previous one in its place; sort them by time",
                             (unsigned)i);
         p->size[l->place] = l->size > p->size[l->place] ? l->size : p->size[l->place];
     }
@@ -119,7 +123,7 @@ static pb_status add_loads(pb_context *ctx, pbi_places *p)
     uint64_t all = 0;
     for (uint32_t i = 0; i < p->piece_start[p->count]; i++)
         if (!pbi_add(all, p->piece[i].size, &all) || all > UINT64_MAX / 2)
-            return pbi_fail(ctx, PB_ERANGE, "the sizes of all lifetimes pass 2^63");
+            return pbi_fail(ctx, PB_ERANGE, "the sum of all sizes exceeds 2^63; use coarser units");
     for (uint32_t i = 0; i < p->piece_start[p->count]; i++) { /* differences wrap around, their sums do not */
         p->load[p->piece[i].from] += p->piece[i].size;
         p->load[p->piece[i].to] -= p->piece[i].size;

@@ -11,7 +11,7 @@
  *             pack_infer.c detects dead ends. Unplaced places that no longer overlap in time form independent
  * parts: each
  *             is solved separately, and if one is infeasible, the others need not be tried. The fixed order decides how
- *             long it takes; so many orders take turns, with limits (pack_order.c).
+ *             long it takes; therefore many orders take turns, with limits (pack_order.c).
  * Invariants  `support` is the offset at which a place would lie on those placed; the unplaced places of a part
  * come after
  *             the place before the part, by offset and order.

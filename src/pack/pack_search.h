@@ -7,8 +7,7 @@
 
 #define PBI_NO_PLACE UINT32_MAX
 
-/* Two places that live at the same time somewhere: the one with the lower offset must leave so much room for the
- * other. */
+/* A neighbour of a place lives at the same time somewhere, so one of the two is above the other: */
 typedef struct pbi_neighbour {
     uint32_t place;
     uint64_t over;  /* it is at least this much above the offset of the one whose neighbour it is, */

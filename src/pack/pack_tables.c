@@ -13,8 +13,8 @@ static bool overlap_in_time(const pbi_places *p, uint32_t u, uint32_t v)
     return u != v && pbi_place_from(p, u) < pbi_place_to(p, v) && pbi_place_from(p, v) < pbi_place_to(p, u);
 }
 
-/* The room that each needs below the other. Both start at their offset at all times, so the lower one is always the
- * lower one. */
+/* The room that each needs below the other. A place has one offset at all times, so the same one of the two is always
+ * the lower one. */
 static pbi_neighbour measure(const pbi_places *p, uint32_t v, uint32_t other)
 {
     pbi_neighbour b = {.place = other};

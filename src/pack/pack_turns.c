@@ -84,23 +84,22 @@ static pb_status run_parts(pbi_pack_finder *f, pbi_rng rng, uint64_t effort, pbi
     return status;
 }
 
-pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, uint64_t cap, uint64_t seed, uint64_t *effort,
-                          uint64_t *offset, pbi_packed *out)
+pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, pbi_pack_goal *goal, uint64_t *offset, pbi_packed *out)
 {
     pb_arena scratch;
     pbi_pack_tables tables;
     bool fit = true;
-    *out = p->most_load > cap ? PBI_PACK_NONE : PBI_PACK_UNKNOWN;
+    *out = p->most_load > goal->cap ? PBI_PACK_NONE : PBI_PACK_UNKNOWN;
     if (*out != PBI_PACK_UNKNOWN)
         return PB_OK;
     pb_arena_init(&scratch, ctx);
-    pbi_pack_finder f = {.ctx = ctx, .arena = &scratch, .s.cap = cap};
+    pbi_pack_finder f = {.ctx = ctx, .arena = &scratch, .s.cap = goal->cap};
     pb_status status = pbi_pack_tables_make(ctx, p, &scratch, &tables, &fit);
     if (status == PB_OK && !fit)
-        *effort = 0;
+        goal->effort = 0;
     if (status == PB_OK && fit)
-        status = alloc_state(&f, p, &tables) ? run_parts(&f, (pbi_rng){seed}, *effort, out) : PB_ENOMEM;
-    *effort -= f.s.steps < *effort ? f.s.steps : *effort;
+        status = alloc_state(&f, p, &tables) ? run_parts(&f, (pbi_rng){goal->seed}, goal->effort, out) : PB_ENOMEM;
+    goal->effort -= f.s.steps < goal->effort ? f.s.steps : goal->effort;
     if (status == PB_OK && *out == PBI_PACKED)
         memcpy(offset, f.s.support, p->count * sizeof *offset);
     pb_arena_release(&scratch);

@@ -64,13 +64,13 @@ const char *pbi_option_find(const pbi_plan_options *options, const char *key)
 }
 
 pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t min,
-                            uint64_t max, uint64_t fallback, uint64_t *out)
+                            uint64_t max, uint64_t *number)
 {
     const char *text = pbi_option_find(options, key);
-    uint64_t value = fallback;
+    uint64_t value = *number;
     bool open = max >= UINT64_MAX - 1; /* the word "unlimited" replaces the largest number in messages */
     if (text && open && strcmp(text, unlimited) == 0) {
-        *out = max;
+        *number = max;
         return PB_OK;
     }
     if (text && strcmp(text, "auto") != 0 &&
@@ -82,20 +82,27 @@ pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, co
             snprintf(range, sizeof range, "from %" PRIu64 " to %" PRIu64, min, max);
         return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number %s, not \"%.40s\"", key, range, text);
     }
-    *out = value;
+    *number = value;
     return PB_OK;
 }
 
 pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
 {
-    uint64_t fallback = 100 * (uint64_t)g->node_count + 100000;
-    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, fallback < 20000000 ? fallback : 20000000, out);
+    uint64_t many = 100 * (uint64_t)g->node_count + 100000, limit = many < 20000000 ? many : 20000000;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, &limit);
+    if (status == PB_OK)
+        *out = limit;
+    return status;
 }
 
 pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
 {
     uint64_t n = g->node_count, few = 100 * n + 100000, many = 8 * n + 2000000;
-    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, few < many ? few : many, out);
+    uint64_t limit = few < many ? few : many;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, &limit);
+    if (status == PB_OK)
+        *out = limit;
+    return status;
 }
 
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value)

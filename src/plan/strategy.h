@@ -80,10 +80,10 @@ const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsig
 
 /* An option's value, or NULL. */
 const char *pbi_option_find(const pbi_plan_options *options, const char *key);
-/* A whole number from `min` to `max`, or `fallback` when the key is absent or its value is "auto". PB_EINVAL with a
- * message otherwise. */
+/* A whole number from `min` to `max`. *number is the default: it remains when the key is absent or its value is "auto".
+ * PB_EINVAL with a message otherwise. */
 pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t min,
-                            uint64_t max, uint64_t fallback, uint64_t *out);
+                            uint64_t max, uint64_t *number);
 
 /* The option `limit`: how many moves (reversible game) or computations (other games) a plan may have before the
  * strategy gives up. */

@@ -64,13 +64,15 @@ static pb_status check_gradient(pb_context *ctx, const chain *c, pb_node v)
         if (!is_state(c, u))
             continue;
         if (state_of(c, u) != step && !(c->reads_output && state_of(c, u) == step + 1))
-            return pbi_fail(ctx, PB_EINVAL,
-                            "Gradient %s reads %s, which is neither the input nor the output of its step.",
-                            pb_graph_name(g, v), pb_graph_name(g, u));
+            return pbi_fail(
+                ctx, PB_EINVAL,
+                "gradient %s reads %s, which is neither the input nor the output of its step; export the plan as json",
+                pb_graph_name(g, v), pb_graph_name(g, u));
         count++;
     }
     if (count != (c->reads_output ? 2u : 1u))
-        return pbi_fail(ctx, PB_EINVAL, "Gradient %s does not read all that the other gradients read of their steps.",
+        return pbi_fail(ctx, PB_EINVAL,
+                        "gradient %s does not read the same states as the other gradients; export the plan as json",
                         pb_graph_name(g, v));
     return PB_OK;
 }
@@ -82,26 +84,24 @@ static pb_status understand(pb_context *ctx, const pb_certificate *certificate, 
     pb_status status;
     *c = (chain){.graph = game->graph, .moves = pb_certificate_moves(certificate)};
     if (game->kind == PB_GAME_REVERSIBLE)
-        return pbi_fail(ctx, PB_EINVAL, "Actions cannot express uncomputing; make a remat or tiered plan.");
+        return pbi_fail(ctx, PB_EINVAL, "actions cannot express uncomputing; plan in the remat or tiered game");
     if (!pbi_graph_adjoint(c->graph, scratch, &parts, &status))
-        return status != PB_OK
-                   ? status
-                   : pbi_fail(ctx, PB_EINVAL,
-                              "Actions are for adjoint chains, as `pebble gen adjoint-chain` makes them; this "
-                              "graph's shape is %s.",
-                              pb_shape_name(c->graph->shape));
+        return status != PB_OK ? status
+                               : pbi_fail(ctx, PB_EINVAL,
+                                          "actions are for adjoint chains (see `pebble gen adjoint-chain`), but the "
+                                          "shape of this graph is %s; export the plan as json",
+                                          pb_shape_name(c->graph->shape));
     /* The last gradient of a chain of inputs reads one value, as a step does, and is counted as one. */
     c->reads_output = parts.forward_count == parts.gradient_count + 1;
     c->states = c->reads_output ? parts.forward_count : parts.forward_count - 1;
     c->steps = c->reads_output ? parts.gradient_count : parts.gradient_count + 1;
     if (!c->reads_output && c->states != c->steps)
         return pbi_fail(ctx, PB_EINVAL,
-                        "Actions need one gradient for each step; this chain has %" PRIu32
-                        " nodes before its first gradient "
-                        "that reads two, and %" PRIu32 " from there on.",
+                        "actions need one gradient for each step, but this chain has %" PRIu32 " steps and %" PRIu32
+                        " gradients; export the plan as json",
                         parts.forward_count, parts.gradient_count);
     if (!(c->graph->flags[parts.forward[0]] & PB_NODE_GIVEN))
-        return pbi_fail(ctx, PB_EINVAL, "Actions start from a given state; here %s is computed.",
+        return pbi_fail(ctx, PB_EINVAL, "actions start from a given state, but %s is computed; mark it as given",
                         pb_graph_name(c->graph, parts.forward[0]));
     for (uint32_t k = 0; k < parts.gradient_count; k++)
         if ((status = check_gradient(ctx, c, parts.gradient[k])) != PB_OK)
@@ -149,7 +149,7 @@ static pb_status look_ahead(pb_context *ctx, chain *c, pb_arena *scratch)
         if (!is_state(c, move->node)) {
             if (move->op != PB_FREE)
                 return pbi_fail(ctx, PB_EINVAL,
-                                "Actions cannot express a gradient in slow memory, such as %s; plan in the remat game.",
+                                "actions cannot express a gradient in slow memory, such as %s; plan in the remat game",
                                 pb_graph_name(c->graph, move->node));
             continue;
         }

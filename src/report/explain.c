@@ -10,7 +10,7 @@ pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, co
     pbi_overview overview;
     pbi_story story;
     if (node != PB_NO_NODE && node >= pb_certificate_game(c)->graph->node_count)
-        return pbi_fail(ctx, PB_EINVAL, "the graph has no node %u", (unsigned)node);
+        return pbi_fail(ctx, PB_EINVAL, "the graph has no node %u; indices count from 0", (unsigned)node);
     pb_arena_init(&scratch, ctx);
     pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, writer->shares, &scratch, &overview)
                                           : pbi_story_make(ctx, c, node, &scratch, &story);

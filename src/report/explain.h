@@ -10,7 +10,7 @@
 typedef struct pbi_gap {
     pb_step from, to; /* the use (or the computation) before, the use after; to is the move count for the end */
     uint64_t time;    /* work and io in the interval */
-    pb_u128 held;     /* its size times that */
+    pb_u128 held;     /* its size times `time` */
     bool to_end;      /* it waits for the end, at which it must be resident */
     pbi_rework_cost saves;
 } pbi_gap;
@@ -19,7 +19,7 @@ typedef struct pbi_gap {
  * the plan. */
 typedef struct pbi_absence {
     pb_node node;          /* whose computation or load ended it */
-    size_t values;         /* the move makes so many values, which are treated together */
+    size_t values;         /* number of values that the move makes; they are treated together */
     pb_step removed, made; /* the move that removed the first of them, the one that made them again */
     pb_step full_step;     /* the move with the most memory in between, PBI_NO_STEP: there is none */
     uint64_t full;         /* memory at that move */
@@ -75,7 +75,7 @@ pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node,
 typedef struct pbi_moment {
     pb_step step;
     uint64_t memory;
-    uint64_t absences, work; /* how many, and the work to recompute them */
+    uint64_t absences, work; /* absences for which it was the tightest move, and the work that they cost */
 } pbi_moment;
 
 /* What the cap costs. */
@@ -96,7 +96,7 @@ pb_status pbi_pressure_make(pb_context *ctx, const pb_certificate *c, size_t lon
 /* One value in a list of the whole plan. */
 typedef struct pbi_share {
     pb_node node;
-    uint64_t times; /* computed */
+    uint64_t times; /* how often it was computed */
     uint64_t work;  /* spent on recomputing it */
     pb_u128 held;   /* memory times time in all its gaps */
     uint64_t gaps;  /* how many of them */

@@ -75,7 +75,7 @@ static const full_move *fullest_since(const fullest *f, pb_step since)
     return low < f->count ? &f->move[low] : NULL;
 }
 
-/* A by-product that was not made when its node was computed before could have been made and kept then. */
+/* For a by-product that the previous computation of its node did not make: it could have been made then, and kept. */
 static void as_if_made(watcher *x, pb_node v)
 {
     const pbi_walk *w = &x->walk;

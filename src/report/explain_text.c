@@ -56,9 +56,11 @@ static void write_saving(pbi_out *out, const pbi_rework_cost *cost, const char *
     amount(out, cost->work, unit);
 }
 
-/* 12,345,678 up to eleven digits, 9.43e19 beyond. */
-static void held_text(pb_u128 held, char text[PB_U128_TEXT])
+/* 12.34 GiB·s, or without such units 12,345,678 up to eleven digits, 9.43e19 beyond. */
+static void held_text(const pb_graph *g, pb_u128 held, char text[AMOUNT_ROOM])
 {
+    if (pb_flux_text(held, g->size_unit, g->cost_unit, text, AMOUNT_ROOM))
+        return;
     if (pb_u128_text(held, text) <= 11) {
         pb_quantity_text(held.low, NULL, text, PB_U128_TEXT);
         return;
@@ -362,7 +364,7 @@ static void write_pressure(pbi_out *out, const pbi_overview *o)
 static void write_kept(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
-    char held[PB_U128_TEXT], share_text[16], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
+    char held[AMOUNT_ROOM], share_text[16], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
     double flux = pb_u128_double(o->totals->flux);
     if (o->kept_length == 0) {
         pbi_out_text(out, "\nNo value is kept in memory for a later use.\n");
@@ -380,10 +382,11 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
         pb_quantity_text(g->size[share->node], g->size_unit, size, sizeof size);
         pb_quantity_text(share->saves, g->cost_unit, saves + 3, sizeof saves - 3);
         memcpy(saves, ">= ", 3);
-        held_text(share->held, held);
+        held_text(g, share->held, held);
         snprintf(share_text, sizeof share_text, "%.1f %%", flux > 0 ? 100 * pb_u128_double(share->held) / flux : 0.0);
         const char *saved = !share->possible ? "not recomputable" : share->complete ? saves + 3 : saves;
-        pbi_out_format(out, " %10s %14s %10s %*s\n", size, held, share_text, width_of(saved, 18), saved);
+        pbi_out_format(out, " %10s %*s %10s %*s\n", size, width_of(held, 14), held, share_text, width_of(saved, 18),
+                       saved);
     }
 }
 

@@ -81,7 +81,7 @@ static void put_row(pbi_out *out, const pb_sweep *s, uint32_t cell, bool front)
         put_real(out, (double)s->caps[k] / (double)s->program_peak);
     else
         put_text(out, "");
-    put_text(out, c->there ? pb_outcome_name(f->outcome) : "missing");
+    put_text(out, c->present ? pb_outcome_name(f->outcome) : "missing");
     put_text(out, f->reason);
     if (c->certificate)
         put_metrics(out, f);

@@ -72,7 +72,7 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
     pbi_put_text(out, ",\"chosen\":", c->certificate ? f->strategy : NULL);
     pbi_put_text(out, ",\"game\":", pb_game_kind_name(f->game));
     pbi_put_weights(out, ",\"weights\":", &f->weights);
-    pbi_put_text(out, ",\"outcome\":", c->there ? pb_outcome_name(f->outcome) : "missing");
+    pbi_put_text(out, ",\"outcome\":", c->present ? pb_outcome_name(f->outcome) : "missing");
     pbi_put_text(out, ",\"reason\":", f->reason);
     if (c->certificate)
         put_metrics(out, f);

@@ -167,7 +167,7 @@ static void put_x_axis(const panel *p)
             put_label(p, x, y + 34, "middle", "small", text);
         }
     }
-    put_label(p, LEFT + PLOT_WIDTH / 2.0, y + 54, "middle", "", "cap, of the peak as written");
+    put_label(p, LEFT + PLOT_WIDTH / 2.0, y + 54, "middle", "", "cap, of the peak in program order");
 }
 
 /* The proved infeasible region in the game of the first line. */

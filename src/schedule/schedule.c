@@ -87,7 +87,8 @@ static pb_status add_extra(pb_moves *moves, const pb_node *also, uint32_t also_c
 {
     void *extra = moves->extra;
     if (moves->extra_count + 2 + also_count >= UINT32_MAX)
-        return pbi_fail(moves->arena->ctx, PB_ERANGE, "a schedule names at most 2^32 by-products");
+        return pbi_fail(moves->arena->ctx, PB_ERANGE,
+                        "the schedule has more by-products than the limit of 2^32; use a smaller graph");
     if (!pbi_arena_reserve(moves->arena, &extra, &moves->extra_room, moves->extra_count + 2 + also_count,
                            sizeof *moves->extra))
         return PB_ENOMEM;

@@ -2,6 +2,9 @@
 #include "base/arena.h"
 #include "tape/tape_parts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, uint32_t self, pb_node reader)
 {
     for (uint32_t i = 0; i < o->in_count; i++)
@@ -160,20 +163,33 @@ static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
     }
 }
 
+/* The fixed memory, and as an extra field what it consists of. */
+static void state_fixed(pbi_tape *t, uint64_t gradients, uint64_t state)
+{
+    char text[160];
+    pb_builder *b = t->emit->builder;
+    pb_builder_set_fixed_size(b, pbi_add_saturated(t->fixed_bytes, pbi_add_saturated(gradients, state)));
+    int length = snprintf(text, sizeof text,
+                          "\"fixed_parts\":{\"parameters\":%" PRIu64 ",\"gradients\":%" PRIu64
+                          ",\"optimizer_state\":%" PRIu64 "}",
+                          t->fixed_bytes, gradients, state);
+    t->emit->status = pb_builder_set_extra(b, PB_NO_NODE, text, (size_t)length);
+}
+
 /* Parameters and constants; for each learnable parameter, the buffer of its gradient and the optimiser's state. */
-static uint64_t training_size(const pbi_tape *t)
+static void state_training_size(pbi_tape *t)
 {
     const pbi_tape_options *options = &t->options;
-    uint64_t state = pbi_tape_state_size(t), size = t->fixed_bytes;
+    uint64_t each = options->state_per_parameter * pbi_tape_state_size(t), gradients = 0, state = 0;
     for (size_t i = 0; i < t->value_count; i++) {
         const pbi_tape_value *w = &t->values[i];
         if (w->node != PB_NO_NODE || !w->reached)
             continue;
-        size = pbi_add_saturated(size, pbi_times(pbi_dims_elements(w->dims), options->state_per_parameter * state));
+        state = pbi_add_saturated(state, pbi_times(pbi_dims_elements(w->dims), each));
         if (options->grads == PBI_GRADS_ACCUMULATE)
-            size = pbi_add_saturated(size, pbi_tape_grad_size(t, w));
+            gradients = pbi_add_saturated(gradients, pbi_tape_grad_size(t, w));
     }
-    return size;
+    state_fixed(t, gradients, state);
 }
 
 /* Which values get gradients, and how many operations contribute to each parameter. */
@@ -221,15 +237,15 @@ pb_status pbi_tape_backward(pbi_tape *t)
         emit_weight_gradients(t, o);
     }
     if (t->emit->status == PB_OK)
-        pb_builder_set_fixed_size(t->emit->builder, training_size(t));
+        state_training_size(t);
     return t->emit->status;
 }
 
 pb_status pbi_tape_forward(pbi_tape *t)
 {
     if (t->emit->status == PB_OK) {
-        pb_builder_set_fixed_size(t->emit->builder, t->fixed_bytes);
         pb_builder_set_forward_only(t->emit->builder);
+        state_fixed(t, 0, 0);
     }
     return t->emit->status;
 }

@@ -33,61 +33,73 @@ static int write_violation(char *text, size_t room, const pb_game *game, const p
     switch (v->rule) {
     case PB_RULE_NONE: return snprintf(text, room, "legal");
     case PB_RULE_START_CAP:
-        return snprintf(text, room, "the start needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64,
+        return snprintf(text, room,
+                        "the start needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64 "; raise the cap",
                         v->amount, over, cap);
     case PB_RULE_START_TIER:
-        return snprintf(text, room, "slow memory holds %" PRIu64 " at the start, over its cap", v->amount);
-    case PB_RULE_NODE: return snprintf(text, room, "the graph has no node %" PRIu32, v->other);
+        return snprintf(text, room, "slow memory holds %" PRIu64 " at the start, over its cap; raise it", v->amount);
+    case PB_RULE_NODE:
+        return snprintf(text, room, "the graph has no node %" PRIu32 "; pass the graph of this schedule", v->other);
     case PB_RULE_MOVE:
-        return snprintf(text, room, "%s is not a move of the %s game", pb_op_name(op), pb_game_kind_name(game->kind));
-    case PB_RULE_GIVEN: return snprintf(text, room, "%s is given: it is never computed or uncomputed", node);
-    case PB_RULE_BYPRODUCT: return snprintf(text, room, "%s is a by-product: compute %s with `also`", node, other);
-    case PB_RULE_RESIDENT: return snprintf(text, room, "%s is already resident", node);
-    case PB_RULE_INPUT: return snprintf(text, room, "input %s is not resident", other);
-    case PB_RULE_ONCE: return snprintf(text, room, "%s is a `once` node and was computed before", node);
-    case PB_RULE_OVER: return snprintf(text, room, "%s may not be computed in the memory of %s", node, other);
-    case PB_RULE_OVER_RESIDENT: return snprintf(text, room, "%s is resident and cannot overwrite %s", node, other);
+        return snprintf(text, room, "%s is not a move of the %s game; remove it", pb_op_name(op),
+                        pb_game_kind_name(game->kind));
+    case PB_RULE_GIVEN:
+        return snprintf(text, room, "%s is given, so it is never computed or uncomputed; remove this move", node);
+    case PB_RULE_BYPRODUCT: return snprintf(text, room, "%s is a by-product; compute %s with `also`", node, other);
+    case PB_RULE_LOAD_RESIDENT:
+    case PB_RULE_RESIDENT: return snprintf(text, room, "%s is already resident; remove this move", node);
+    case PB_RULE_INPUT: return snprintf(text, room, "input %s is not resident; compute or load it first", other);
+    case PB_RULE_ONCE:
+        return snprintf(text, room, "%s is a `once` node and was computed before; keep it in memory", node);
+    case PB_RULE_OVER:
+        return snprintf(text, room, "%s may not be computed in the memory of %s; remove `over`", node, other);
+    case PB_RULE_OVER_RESIDENT:
+        return snprintf(text, room, "%s is resident and cannot overwrite %s; remove this move", node, other);
     case PB_RULE_OVER_BORROWED:
-        return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not overwritten", other);
+        return snprintf(text, room, "%s is in borrowed memory; uncompute it instead of overwriting it", other);
     case PB_RULE_BORROW:
-        return snprintf(text, room, "needs %" PRIu64 " of borrowed memory, where %" PRIu64 " may be borrowed",
+        return snprintf(text, room,
+                        "needs %" PRIu64 " of borrowed memory, but only %" PRIu64 " may be borrowed; allow more",
                         v->amount, game->borrow);
     case PB_RULE_FREE_BORROWED:
-        return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not freed", node);
-    case PB_RULE_BORROW_LEFT: return snprintf(text, room, "%s is still in borrowed memory", node);
-    case PB_RULE_ALSO: return snprintf(text, room, "%s is not a by-product of %s", other, node);
-    case PB_RULE_ALSO_RESIDENT: return snprintf(text, room, "by-product %s is already resident", other);
-    case PB_RULE_TIER: return snprintf(text, room, "there is no slow tier %" PRIu64, v->amount);
-    case PB_RULE_STORE_AGAIN: return snprintf(text, room, "%s is already stored there", node);
-    case PB_RULE_TIER_CAP: return snprintf(text, room, "slow memory would hold %" PRIu64 ", over its cap", v->amount);
+        return snprintf(text, room, "%s is in borrowed memory; uncompute it instead of freeing it", node);
+    case PB_RULE_BORROW_LEFT: return snprintf(text, room, "%s is still in borrowed memory; uncompute it", node);
+    case PB_RULE_ALSO: return snprintf(text, room, "%s is not a by-product of %s; remove it from `also`", other, node);
+    case PB_RULE_ALSO_RESIDENT:
+        return snprintf(text, room, "by-product %s is already resident; remove it from `also`", other);
+    case PB_RULE_TIER: return snprintf(text, room, "there is no slow tier %" PRIu64 "; tiers count from 1", v->amount);
+    case PB_RULE_STORE_AGAIN: return snprintf(text, room, "%s is already stored there; remove this move", node);
+    case PB_RULE_TIER_CAP:
+        return snprintf(text, room, "slow memory would hold %" PRIu64 ", over its cap; drop a value first", v->amount);
     case PB_RULE_LOAD:
-    case PB_RULE_DROP: return snprintf(text, room, "%s is not stored there", node);
-    case PB_RULE_LOAD_RESIDENT: return snprintf(text, room, "%s is already resident", node);
+    case PB_RULE_DROP: return snprintf(text, room, "%s is not stored there; store it first", node);
     case PB_RULE_CAP:
-        return snprintf(text, room, "needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64, v->amount, over,
-                        cap);
-    case PB_RULE_TARGET: return snprintf(text, room, "target %s was never computed", node);
-    case PB_RULE_KEEP: return snprintf(text, room, "%s must be kept but is not resident", node);
-    case PB_RULE_LEFT: return snprintf(text, room, "%s is still resident", node);
-    default: return snprintf(text, room, "%s is not resident", node);
+        return snprintf(text, room,
+                        "needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64
+                        "; free a value first, or raise the cap",
+                        v->amount, over, cap);
+    case PB_RULE_TARGET: return snprintf(text, room, "target %s was never computed; compute it", node);
+    case PB_RULE_KEEP: return snprintf(text, room, "%s must be kept but is not resident; do not free it", node);
+    case PB_RULE_LEFT: return snprintf(text, room, "%s is still resident; uncompute it", node);
+    default: return snprintf(text, room, "%s is not resident; compute or load it first", node);
     }
 }
 
 size_t pb_verdict_text(const pb_game *game, const pb_moves *moves, const pb_verdict *v, char *text, size_t room)
 {
-    char fault[400];
+    char violation[400];
     char number[16];
     bool start = v->rule == PB_RULE_START_CAP || v->rule == PB_RULE_START_TIER;
     const pb_move *move = !start && v->step < moves->count ? &moves->move[v->step] : NULL;
     pb_op op = move ? (pb_op)move->op : PB_COMPUTE;
-    write_violation(fault, sizeof fault, game, v, op);
+    write_violation(violation, sizeof violation, game, v, op);
     int length;
     if (v->certificate || v->rule == PB_RULE_NONE || start)
-        length = snprintf(text, room, "%s", fault);
+        length = snprintf(text, room, "%s", violation);
     else if (!move)
-        length = snprintf(text, room, "at the end: %s", fault);
+        length = snprintf(text, room, "at the end: %s", violation);
     else
         length = snprintf(text, room, "move %" PRIu64 " (%s %.80s): %s", v->step, pb_op_name(op),
-                          name_of(game->graph, move->node, number), fault);
+                          name_of(game->graph, move->node, number), violation);
     return length > 0 ? (size_t)length : 0;
 }

@@ -301,11 +301,13 @@ static pb_status play_all(replay *r, pb_context *ctx, bool *legal)
         }
         if (e.cost) {
             if (status != PB_OK || !pbi_add(r->time, e.cost, &r->time))
-                return pbi_fail(ctx, PB_ERANGE, "the work and io of the schedule exceed 2^64 at move %llu",
+                return pbi_fail(ctx, PB_ERANGE,
+                                "the work and io of the schedule exceed 2^64 at move %llu; use a coarser cost unit",
                                 (unsigned long long)k);
             pbi_u128_add(&r->totals.flux, pbi_u128_product(e.cost, e.during)); /* below 2^64 * 2^64 */
         } else if (status != PB_OK) {
-            return pbi_fail(ctx, status, "the cost of move %llu exceeds 2^64", (unsigned long long)k);
+            return pbi_fail(ctx, status, "the cost of move %llu exceeds 2^64; use a coarser cost unit",
+                            (unsigned long long)k);
         }
     }
     return PB_OK;
@@ -325,9 +327,9 @@ static bool check_end(replay *r)
         if ((g->flags[v] & PB_NODE_KEEP) && !(r->state[v] & RESIDENT))
             return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE, 0);
     for (pb_node v = 0; r->game->kind == PB_GAME_REVERSIBLE && v < g->node_count; v++) {
-        bool wanted = g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
-        if (wanted != ((r->state[v] & RESIDENT) != 0))
-            return breaks(r, wanted ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE, 0);
+        bool expected = g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
+        if (expected != ((r->state[v] & RESIDENT) != 0))
+            return breaks(r, expected ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE, 0);
     }
     return true;
 }

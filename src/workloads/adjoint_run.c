@@ -32,7 +32,7 @@ static double *ram_of(const pbi_adjoint_run *run, unsigned storage, uint32_t slo
 static pb_status check_place(const pbi_adjoint_run *run, unsigned storage)
 {
     if (storage <= PB_STORAGE_RAM || run->disk.handle < 0)
-        return pbi_fail(run->ctx, PB_EINVAL, "the run has no such snapshot: storage %s",
+        return pbi_fail(run->ctx, PB_EINVAL, "the run has no snapshot in storage %s; use a schedule with fewer levels",
                         pb_storage_name((pb_storage)storage));
     return PB_OK;
 }

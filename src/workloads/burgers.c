@@ -27,26 +27,30 @@ static rows rows_at(const pbi_burgers *b, const double *field, uint32_t y)
     return (rows){field + y * n, field + (y + 1 < n ? y + 1 : 0) * n, field + (y ? y - 1 : n - 1) * n};
 }
 
+typedef struct weights {
+    double advect, diffuse;
+} weights;
+
 /* f at a point with neighbours left and right of it. */
-static inline double rate(const rows *r, uint32_t x, uint32_t left, uint32_t right, double advect, double diffuse)
+static inline double rate(const rows *r, uint32_t x, uint32_t left, uint32_t right, weights k)
 {
     double e = r->mid[right], w = r->mid[left], n = r->up[x], s = r->down[x];
-    return diffuse * (e + w + n + s - 4 * r->mid[x]) - advect * (e * e - w * w + n * n - s * s);
+    return k.diffuse * (e + w + n + s - 4 * r->mid[x]) - k.advect * (e * e - w * w + n * n - s * s);
 }
 
 /* out = base + scale * f(u). */
 static void advance(const pbi_burgers *b, const double *base, double scale, const double *u, double *out)
 {
-    double advect = scale / (4 * b->h), diffuse = scale * b->nu / (b->h * b->h);
+    weights k = {scale / (4 * b->h), scale * b->nu / (b->h * b->h)};
     uint32_t n = b->n;
     for (uint32_t y = 0; y < n; y++) {
         rows r = rows_at(b, u, y);
         const double *from = base + (size_t)y * n;
         double *to = out + (size_t)y * n;
-        to[0] = from[0] + rate(&r, 0, n - 1, 1, advect, diffuse);
+        to[0] = from[0] + rate(&r, 0, n - 1, 1, k);
         for (uint32_t x = 1; x + 1 < n; x++)
-            to[x] = from[x] + rate(&r, x, x - 1, x + 1, advect, diffuse);
-        to[n - 1] = from[n - 1] + rate(&r, n - 1, n - 2, 0, advect, diffuse);
+            to[x] = from[x] + rate(&r, x, x - 1, x + 1, k);
+        to[n - 1] = from[n - 1] + rate(&r, n - 1, n - 2, 0, k);
     }
 }
 
@@ -57,26 +61,25 @@ void pbi_burgers_step(const pbi_burgers *b, const double *u, double *next, doubl
 }
 
 /* f'(u)^T g at a point. */
-static inline double pull(const rows *g, double u, uint32_t x, uint32_t left, uint32_t right, double advect,
-                          double diffuse)
+static inline double pull(const rows *g, double u, uint32_t x, uint32_t left, uint32_t right, weights k)
 {
     double e = g->mid[right], w = g->mid[left], n = g->up[x], s = g->down[x];
-    return diffuse * (e + w + n + s - 4 * g->mid[x]) + advect * u * (e - w + n - s);
+    return k.diffuse * (e + w + n + s - 4 * g->mid[x]) + k.advect * u * (e - w + n - s);
 }
 
 /* out = scale * f'(u)^T g. */
 static void pull_back(const pbi_burgers *b, double scale, const double *u, const double *g, double *out)
 {
-    double advect = scale / (2 * b->h), diffuse = scale * b->nu / (b->h * b->h);
+    weights k = {scale / (2 * b->h), scale * b->nu / (b->h * b->h)};
     uint32_t n = b->n;
     for (uint32_t y = 0; y < n; y++) {
         rows r = rows_at(b, g, y);
         const double *at = u + (size_t)y * n;
         double *to = out + (size_t)y * n;
-        to[0] = pull(&r, at[0], 0, n - 1, 1, advect, diffuse);
+        to[0] = pull(&r, at[0], 0, n - 1, 1, k);
         for (uint32_t x = 1; x + 1 < n; x++)
-            to[x] = pull(&r, at[x], x, x - 1, x + 1, advect, diffuse);
-        to[n - 1] = pull(&r, at[n - 1], n - 1, n - 2, 0, advect, diffuse);
+            to[x] = pull(&r, at[x], x, x - 1, x + 1, k);
+        to[n - 1] = pull(&r, at[n - 1], n - 1, n - 2, 0, k);
     }
 }
 
@@ -84,30 +87,31 @@ static void pull_back(const pbi_burgers *b, double scale, const double *u, const
 static void pull_back_add(const pbi_burgers *b, double scale, const double *u, const double *p, const double *base,
                           double *out)
 {
-    double advect = scale / (2 * b->h), diffuse = scale * b->nu / (b->h * b->h);
+    weights k = {scale / (2 * b->h), scale * b->nu / (b->h * b->h)};
     uint32_t n = b->n;
     for (uint32_t y = 0; y < n; y++) {
         rows r = rows_at(b, p, y);
         const double *at = u + (size_t)y * n, *from = base + (size_t)y * n;
         double *to = out + (size_t)y * n;
-        to[0] = from[0] + r.mid[0] + pull(&r, at[0], 0, n - 1, 1, advect, diffuse);
+        to[0] = from[0] + r.mid[0] + pull(&r, at[0], 0, n - 1, 1, k);
         for (uint32_t x = 1; x + 1 < n; x++)
-            to[x] = from[x] + r.mid[x] + pull(&r, at[x], x, x - 1, x + 1, advect, diffuse);
-        to[n - 1] = from[n - 1] + r.mid[n - 1] + pull(&r, at[n - 1], n - 1, n - 2, 0, advect, diffuse);
+            to[x] = from[x] + r.mid[x] + pull(&r, at[x], x, x - 1, x + 1, k);
+        to[n - 1] = from[n - 1] + r.mid[n - 1] + pull(&r, at[n - 1], n - 1, n - 2, 0, k);
     }
 }
 
 /* <g, L u>, summed row by row. */
 static double along_nu(const pbi_burgers *b, const double *g, const double *u)
 {
-    double sum = 0, scale = 1 / (b->h * b->h);
+    double sum = 0;
+    weights k = {0, 1 / (b->h * b->h)};
     uint32_t n = b->n;
     for (uint32_t y = 0; y < n; y++) {
         rows r = rows_at(b, u, y);
         const double *at = g + (size_t)y * n;
-        double row = at[0] * rate(&r, 0, n - 1, 1, 0, scale) + at[n - 1] * rate(&r, n - 1, n - 2, 0, 0, scale);
+        double row = at[0] * rate(&r, 0, n - 1, 1, k) + at[n - 1] * rate(&r, n - 1, n - 2, 0, k);
         for (uint32_t x = 1; x + 1 < n; x++)
-            row += at[x] * rate(&r, x, x - 1, x + 1, 0, scale);
+            row += at[x] * rate(&r, x, x - 1, x + 1, k);
         sum += row;
     }
     return sum;

@@ -53,11 +53,11 @@ static pb_status read_header(reader *r, header *h, pbi_image *out)
     h->plain = r->bytes[1] <= '3';
     r->at = 2;
     if (!number(r, &out->width) || !number(r, &out->height) || !out->width || !out->height)
-        return bad(r, "the width and height are not numbers between 1 and 65535");
+        return bad(r, "expected a width and a height from 1 to 65535; convert the image again");
     if (!number(r, &h->most) || !h->most)
-        return bad(r, "the maximum value is not a number between 1 and 65535");
+        return bad(r, "expected a maximum value from 1 to 65535; convert the image again");
     if (r->at == r->count || !is_space(r->bytes[r->at]))
-        return bad(r, "there is no space after the maximum value");
+        return bad(r, "expected a space after the maximum value; convert the image again");
     r->at++;
     return PB_OK;
 }
@@ -72,10 +72,10 @@ static pb_status read_plain(reader *r, const header *h, uint64_t count, unsigned
     for (uint64_t i = 0; i < count; i++) {
         uint32_t value;
         if (!number(r, &value))
-            return pbi_fail(r->ctx, PB_EFORMAT, "%s: it has %llu values instead of %llu", r->name,
-                            (unsigned long long)i, (unsigned long long)count);
+            return pbi_fail(r->ctx, PB_EFORMAT, "%s: it has %llu values instead of %llu; convert the image again",
+                            r->name, (unsigned long long)i, (unsigned long long)count);
         if (value > h->most)
-            return bad(r, "a value is larger than the stated maximum");
+            return bad(r, "a value is larger than the stated maximum; convert the image again");
         out[i] = scaled(h, value);
     }
     return PB_OK;
@@ -86,12 +86,13 @@ static pb_status read_raw(reader *r, const header *h, uint64_t count, unsigned c
     uint32_t width = h->most > 255 ? 2 : 1;
     const unsigned char *from = r->bytes + r->at;
     if (r->count - r->at < count * width)
-        return pbi_fail(r->ctx, PB_EFORMAT, "%s: the pixels need %llu bytes, but the file has %llu", r->name,
+        return pbi_fail(r->ctx, PB_EFORMAT,
+                        "%s: the pixels need %llu bytes, but the file has %llu; convert the image again", r->name,
                         (unsigned long long)(count * width), (unsigned long long)(r->count - r->at));
     for (uint64_t i = 0; i < count; i++, from += width) {
         uint32_t value = width == 2 ? (uint32_t)from[0] << 8 | from[1] : from[0];
         if (value > h->most)
-            return bad(r, "a value is larger than the stated maximum");
+            return bad(r, "a value is larger than the stated maximum; convert the image again");
         out[i] = scaled(h, value);
     }
     return PB_OK;
@@ -108,7 +109,8 @@ pb_status pbi_pnm_parse(pb_context *ctx, const char *name, const unsigned char *
         return status;
     uint64_t values = (uint64_t)image.width * image.height * image.channels;
     if (values > 2 * (uint64_t)count) /* less than a digit and a space for each: fail without allocating memory */
-        return pbi_fail(ctx, PB_EFORMAT, "%s: an image of %u x %u pixels does not fit its %llu bytes", name,
+        return pbi_fail(ctx, PB_EFORMAT,
+                        "%s: %u x %u pixels need more than the file's %llu bytes; convert the image again", name,
                         image.width, image.height, (unsigned long long)count);
     image.pixels = pb_arena_alloc(arena, values, 1);
     if (!image.pixels)

@@ -32,8 +32,8 @@ void pbi_threads_unpin(int before)
 bool pbi_dnn_good(pbi_train *t, dnnl_status_t status, const char *what)
 {
     if (status != dnnl_success && t->status == PB_OK)
-        t->status = pbi_fail(t->ctx, status == dnnl_out_of_memory ? PB_ENOMEM : PB_EINVAL, "oneDNN: %s: %s", what,
-                             dnnl_status2str(status));
+        t->status = pbi_fail(t->ctx, status == dnnl_out_of_memory ? PB_ENOMEM : PB_EINVAL,
+                             "oneDNN: %s: %s; change the options of the workload", what, dnnl_status2str(status));
     return t->status == PB_OK;
 }
 

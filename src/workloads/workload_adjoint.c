@@ -140,9 +140,9 @@ static pb_status open_adjoint(pb_workload *w, const char *const *values)
     if (!a)
         return PB_ENOMEM;
     w->kernels.state = a;
-    pb_status status = pbi_workload_number(w->ctx, "adjoint", "steps", values[STEPS], 1, 10000000, &a->steps);
+    pb_status status = pbi_workload_number(w->ctx, "adjoint: steps", values[STEPS], 1, 10000000, &a->steps);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "adjoint", "size", values[SIZE], 8, 8192, &size);
+        status = pbi_workload_number(w->ctx, "adjoint: size", values[SIZE], 8, 8192, &size);
     if (status == PB_OK && size % 8)
         status = pbi_fail(w->ctx, PB_EINVAL, "adjoint: size must be a multiple of 8, not %s", values[SIZE]);
     if (status != PB_OK)

@@ -137,19 +137,18 @@ static uint64_t usual_grain(const merkle *m)
 
 static pb_status read_options(pb_context *ctx, merkle *m, const char *const *values)
 {
-    static const char name[] = "merkle";
     m->traversal = strcmp(values[MODE], "traversal") == 0;
     if (!m->traversal && strcmp(values[MODE], "root") != 0)
         return pbi_fail(ctx, PB_EINVAL, "merkle: mode must be root or traversal, not '%s'", values[MODE]);
     uint64_t levels = m->traversal ? MAX_PATHS : MAX_LEVELS, most = m->traversal ? MAX_TRAVERSED : MAX_HEIGHT;
-    pb_status status = pbi_workload_number(ctx, name, "height", values[HEIGHT], 0, most, &m->height);
+    pb_status status = pbi_workload_number(ctx, "merkle: height", values[HEIGHT], 0, most, &m->height);
     if (status == PB_OK)
-        status = pbi_workload_number(ctx, name, "leaf", values[LEAF], 1, UINT64_C(1) << 24, &m->tree.leaf_size);
+        status = pbi_workload_number(ctx, "merkle: leaf", values[LEAF], 1, UINT64_C(1) << 24, &m->tree.leaf_size);
     if (status == PB_OK)
-        status = pbi_workload_number(ctx, name, "seed", values[SEED], 0, UINT64_MAX, &m->tree.seed);
+        status = pbi_workload_number(ctx, "merkle: seed", values[SEED], 0, UINT64_MAX, &m->tree.seed);
     m->grain = usual_grain(m);
     if (status == PB_OK && strcmp(values[GRAIN], "auto") != 0)
-        status = pbi_workload_number(ctx, name, "grain", values[GRAIN], m->height > levels ? m->height - levels : 0,
+        status = pbi_workload_number(ctx, "merkle: grain", values[GRAIN], m->height > levels ? m->height - levels : 0,
                                      m->height < MAX_GRAIN ? m->height : MAX_GRAIN, &m->grain);
     m->leaves = UINT64_C(1) << (m->height - m->grain);
     return status;
@@ -203,9 +202,9 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     if (!m->traversal)
         memcpy(m->paths.root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
     else if (m->paths.sent == NOT_PUBLISHED)
-        return pbi_fail(w->ctx, PB_EBUG, "the root was not produced");
+        return pbi_fail(w->ctx, PB_EBUG, "the root was not computed");
     else if (m->paths.sent != UINT64_C(1) << m->height)
-        return pbi_fail(w->ctx, PB_EBUG, "only %llu of 2^%u paths were produced", (unsigned long long)m->paths.sent,
+        return pbi_fail(w->ctx, PB_EBUG, "only %llu of 2^%u paths were computed", (unsigned long long)m->paths.sent,
                         (unsigned)m->height);
     return PB_OK;
 }

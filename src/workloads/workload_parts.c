@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pb_status pbi_workload_number(pb_context *ctx, const char *workload, const char *key, const char *text, uint64_t least,
-                              uint64_t most, uint64_t *out)
+pb_status pbi_workload_number(pb_context *ctx, const char *name, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *out)
 {
     uint64_t value;
     if (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most)
-        return pbi_fail(ctx, PB_EINVAL, "%s: %s must be a whole number between %llu and %llu, not '%s'", workload, key,
+        return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number between %llu and %llu, not '%s'", name,
                         (unsigned long long)least, (unsigned long long)most, text);
     *out = value;
     return PB_OK;
@@ -62,10 +62,12 @@ pb_status pbi_file_read(const pbi_file *file, pb_context *ctx, uint64_t offset, 
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return pbi_fail(ctx, PB_EIO, "reading the data failed: %s", strerror(errno));
+            return pbi_fail(ctx, PB_EIO, "reading the data failed: %s; check the file", strerror(errno));
         if (got == 0)
-            return pbi_fail(ctx, PB_EIO, "the data ended at byte %llu: the file has become shorter",
-                            (unsigned long long)offset);
+            return pbi_fail(
+                ctx, PB_EIO,
+                "the data ended at byte %llu, because the file became shorter; do not change it during a run",
+                (unsigned long long)offset);
         at += got;
         offset += (uint64_t)got;
         count -= (size_t)got;
@@ -81,7 +83,7 @@ pb_status pbi_file_write(const pbi_file *file, pb_context *ctx, uint64_t offset,
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
-            return pbi_fail(ctx, PB_EIO, "writing failed: %s", strerror(put ? errno : ENOSPC));
+            return pbi_fail(ctx, PB_EIO, "writing failed: %s; check the free space", strerror(put ? errno : ENOSPC));
         at += put;
         offset += (uint64_t)put;
         count -= (size_t)put;

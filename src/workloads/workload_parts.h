@@ -8,9 +8,9 @@
 /* The next multiple of 64: the engine aligns addresses to it, so a smaller size would save nothing. */
 static inline uint64_t pbi_round64(uint64_t size) { return (size + 63) / 64 * 64; }
 
-/* A whole number between `least` and `most`; PB_EINVAL with a sentence. */
-pb_status pbi_workload_number(pb_context *ctx, const char *workload, const char *key, const char *text, uint64_t least,
-                              uint64_t most, uint64_t *out);
+/* A whole number between `least` and `most`; PB_EINVAL with a sentence that begins with `name`, "workload: option". */
+pb_status pbi_workload_number(pb_context *ctx, const char *name, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *out);
 
 /* Files are read by offset, so that kernels share no position. */
 typedef struct pbi_file {

@@ -190,11 +190,11 @@ static pb_status check_tiles(pb_context *ctx, uint64_t width, uint64_t height, u
 static pb_status make_image(pb_workload *w, const char *const *values, uint64_t tile, pbi_image *image)
 {
     uint64_t width, height, seed;
-    pb_status status = pbi_workload_number(w->ctx, "pipeline", "width", values[WIDTH], 1, 16384, &width);
+    pb_status status = pbi_workload_number(w->ctx, "pipeline: width", values[WIDTH], 1, 16384, &width);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "height", values[HEIGHT], 1, 16384, &height);
+        status = pbi_workload_number(w->ctx, "pipeline: height", values[HEIGHT], 1, 16384, &height);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "seed", values[SEED], 0, UINT64_MAX, &seed);
+        status = pbi_workload_number(w->ctx, "pipeline: seed", values[SEED], 0, UINT64_MAX, &seed);
     if (status == PB_OK)
         status = check_tiles(w->ctx, width, height, tile);
     return status == PB_OK ? pbi_image_make(&w->arena, (uint32_t)width, (uint32_t)height, seed, image) : status;
@@ -210,18 +210,18 @@ static pb_status read_filters(pb_workload *w, const char *const *values, pipelin
 {
     uint64_t tile, blur, window, threshold;
     pbi_image image;
-    pb_status status = pbi_workload_number(w->ctx, "pipeline", "tile", values[TILE], 0, 16384, &tile);
+    pb_status status = pbi_workload_number(w->ctx, "pipeline: tile", values[TILE], 0, 16384, &tile);
     if (status == PB_OK && tile && tile < MIN_TILE)
         status = pbi_fail(w->ctx, PB_EINVAL, "pipeline: tile must be 0 or at least %d, not %s", MIN_TILE, values[TILE]);
     bool own = strcmp(values[HALO], "own") == 0;
     if (status == PB_OK && !own && strcmp(values[HALO], "read") != 0)
         status = pbi_fail(w->ctx, PB_EINVAL, "pipeline: halo must be read or own, not '%s'", values[HALO]);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "blur", values[BLUR], 0, PBI_MAX_RADIUS, &blur);
+        status = pbi_workload_number(w->ctx, "pipeline: blur", values[BLUR], 0, PBI_MAX_RADIUS, &blur);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "window", values[WINDOW], 0, PBI_MAX_RADIUS, &window);
+        status = pbi_workload_number(w->ctx, "pipeline: window", values[WINDOW], 0, PBI_MAX_RADIUS, &window);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "threshold", values[THRESHOLD], 1, UINT16_MAX, &threshold);
+        status = pbi_workload_number(w->ctx, "pipeline: threshold", values[THRESHOLD], 1, UINT16_MAX, &threshold);
     if (status == PB_OK)
         status = *values[SOURCE] ? read_image(w, values[SOURCE], tile, &image) : make_image(w, values, tile, &image);
     if (status != PB_OK)

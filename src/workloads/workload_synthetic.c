@@ -142,8 +142,8 @@ static pb_status read_number(pb_workload *w, unsigned option, const char *text, 
     uint64_t least = option != UNSAID;
     if (pbi_u64_parse(text, strlen(text), out) && *out >= least && *out <= most)
         return PB_OK;
-    return pbi_fail(w->ctx, PB_EINVAL, "%s: `%.40s` is not a whole number from %" PRIu64 " to %" PRIu64,
-                    option_list[option].key, text, least, most);
+    return pbi_fail(w->ctx, PB_EINVAL, "%s: expected a whole number from %" PRIu64 " to %" PRIu64 ", not `%.40s`",
+                    option_list[option].key, least, most, text);
 }
 
 static pb_status open(pb_workload *w, const char *const *values)
@@ -162,7 +162,7 @@ static pb_status open(pb_workload *w, const char *const *values)
     if (status == PB_OK)
         status = read_number(w, UNSAID, values[UNSAID], 1 << 30, &s->unsaid);
     if (status == PB_OK && bytes % 64)
-        status = pbi_fail(w->ctx, PB_EINVAL, "bytes: %" PRIu64 " is not a multiple of 64", bytes);
+        status = pbi_fail(w->ctx, PB_EINVAL, "bytes: expected a multiple of 64, not %" PRIu64, bytes);
     if (status != PB_OK)
         return status;
     s->words = batch * bytes / sizeof(uint64_t);

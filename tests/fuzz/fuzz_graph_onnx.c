@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 /* As a training step, with a batch and gradients that are kept: other paths, the same promises. */
 static void train(const uint8_t *bytes, size_t length)
 {
-    static const pb_read_options options = {.batch = 3, .train = true, .optimizer = "adam", .grads = "keep"};
+    static const pb_read_options options = {
+        .format = PB_FORMAT_ONNX, .batch = 3, .train = true, .optimizer = "adam", .grads = "keep"};
     pb_context ctx;
     pb_context_init(&ctx);
     ctx.memory_limit = FUZZ_MEMORY;
@@ -17,7 +18,7 @@ static void train(const uint8_t *bytes, size_t length)
     pb_arena_init(&arena, &ctx);
     pb_memory memory = {(const char *)bytes, length, 0};
     const pb_graph *g;
-    if (pb_graph_read_with(&ctx, pb_source_memory(&memory), PB_FORMAT_ONNX, NULL, &options, &arena, &g) == PB_OK) {
+    if (pb_graph_read_with(&ctx, pb_source_memory(&memory), &options, &arena, &g) == PB_OK) {
         const char *fault = graph_round_trips(&ctx, g);
         if (fault)
             fuzz_fail(fault);

@@ -52,7 +52,7 @@ static bool file_differs(law_bench *b, const pb_plan_result *p)
         if (schedule_bytes(&b->ctx, &p->schedule, format, &b->arena, &bytes) != PB_OK ||
             schedule_from(&b->ctx, bytes.bytes, bytes.length, 7, format, p->game->graph, &b->arena, &back) != PB_OK)
             return true;
-        if (a->align != c->align || a->size != c->size || a->least != c->least || a->count != c->count ||
+        if (a->align != c->align || a->size != c->size || a->minimal != c->minimal || a->count != c->count ||
             (a->count && memcmp(a->offset, c->offset, a->count * sizeof *a->offset) != 0))
             return true;
     }

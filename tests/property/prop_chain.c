@@ -47,8 +47,11 @@ static void draw(pbi_rng *rng, chance *c)
     bool by_size = below(rng, 3) == 0;
     c->tier_count = !tiered ? 0 : below(rng, 4) ? 1 : 2;
     for (uint32_t i = 0; i < c->tier_count; i++) {
-        c->tiers[i] = (pb_tier){
-            below(rng, 6), below(rng, 6), by_size ? below(rng, 3) : 0, by_size ? below(rng, 3) : 0, PB_UNLIMITED, 0};
+        c->tiers[i] = (pb_tier){.store_cost = below(rng, 6),
+                                .load_cost = below(rng, 6),
+                                .store_per_unit = by_size ? below(rng, 3) : 0,
+                                .load_per_unit = by_size ? below(rng, 3) : 0,
+                                .cap = PB_UNLIMITED};
         if (below(rng, 2))
             c->tiers[i].cap = size * below(rng, 4) + below(rng, size);
     }

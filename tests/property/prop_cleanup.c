@@ -263,19 +263,20 @@ static bool mutants_stay_wasteful(law_bench *b)
     for (int k = 0; k < MUTATIONS && moves.count < MOST_MOVES; k++)
         mutate(b, &rng, &any, &moves);
     pb_verdict verdict;
-    pb_metrics before, after;
+    pb_metrics before;
+    pbi_certified after;
     if (pb_verify(&b->ctx, &any, &moves, &b->arena, &verdict) != PB_OK || !verdict.certificate ||
         pb_metrics_measure(&b->ctx, verdict.certificate, &before) != PB_OK)
         return law_broken(b, "the mutated plan is not legal");
     any.cap = before.peak + (seed % 8 < 5 ? 0 : seed % 5);
-    if (pbi_certify(&b->ctx, &any, false, &moves, &b->arena, &verdict, &after) != PB_OK || !verdict.certificate)
+    if (pbi_certify(&b->ctx, &any, false, &moves, &b->arena, &after) != PB_OK || !after.verdict.certificate)
         return law_broken(b, "cleaned up: %s", b->ctx.error.message);
-    if (pb_u128_compare(after.cost, before.cost) > 0)
+    if (pb_u128_compare(after.metrics.cost, before.cost) > 0)
         return law_broken(b, "the cost rises");
     bool plain = !any.weights.alpha && !any.weights.beta;
-    if (plain && after.makespan > before.makespan)
+    if (plain && after.metrics.makespan > before.makespan)
         return law_broken(b, "the makespan rises");
-    return plain && is_wasteful(b, verdict.certificate);
+    return plain && is_wasteful(b, after.verdict.certificate);
 }
 
 int main(int argc, char **argv)

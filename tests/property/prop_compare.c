@@ -12,9 +12,9 @@ static bool comparison_fails(law_bench *b)
 {
     char why[PLAN_WHY];
     pb_comparison c;
-    pb_request request = {.seed = b->small->seed};
+    pb_compare_request request = {.games = (unsigned)b->game.kind, .plan = {.seed = b->small->seed}};
     b->ctx.tick_limit = TICKS;
-    if (pb_compare(&b->ctx, &b->game, (unsigned)b->game.kind, NULL, &request, &b->arena, &c) != PB_OK)
+    if (pb_compare(&b->ctx, &b->game, &request, &b->arena, &c) != PB_OK)
         return law_broken(b, "%s", b->ctx.error.message);
     if (c.interrupted || !c.row_count)
         return law_broken(b, "%u rows, interrupted %d", c.row_count, c.interrupted);

@@ -33,7 +33,6 @@ static bool narrow_fails(law_bench *b, const pb_game *narrow, uint64_t least, ui
 static bool fix_fails_at(law_bench *b, uint64_t cap)
 {
     bf_answer best;
-    pb_game narrow;
     pbi_once once;
     b->game.cap = b->problem.cap = cap;
     b->game.weights = PB_WEIGHTS_DEFAULT;
@@ -43,7 +42,7 @@ static bool fix_fails_at(law_bench *b, uint64_t cap)
         return false;
     pbi_rng rng = {.state = b->small->seed + cap};
     uint64_t known = best.value + pbi_rng_below(&rng, 4), least = best.value;
-    if (pbi_once_narrow(&b->ctx, &b->game, known, UINT32_MAX, &b->arena, &narrow, &once) != PB_OK)
+    if (pbi_once_narrow(&b->ctx, &b->game, known, UINT32_MAX, &b->arena, &once) != PB_OK)
         return law_broken(b, "%s", b->ctx.error.message);
     if (once.bound > least)
         return law_broken(b, "a bound of %" PRIu64 ", but %" PRIu64 " is reached", once.bound, least);
@@ -53,7 +52,7 @@ static bool fix_fails_at(law_bench *b, uint64_t cap)
     if (known == least)
         return false;
     return once.none ? law_broken(b, "nothing below %" PRIu64 ", but %" PRIu64 " is reached", known, least)
-                     : narrow_fails(b, &narrow, least, known);
+                     : narrow_fails(b, &once.game, least, known);
 }
 
 /* At the least caps that work, where most is computed again. */

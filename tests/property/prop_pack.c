@@ -40,8 +40,8 @@ static bool search_is_right(pb_context *ctx, const pb_lifetimes *lives, uint64_t
         return false;
     for (uint64_t cap = 0; cap < least + 3 * lives->align; cap += lives->align) {
         pbi_packed found;
-        uint64_t effort = 100000000;
-        if (pbi_pack_search(ctx, &p, cap, cap, &effort, offset, &found) != PB_OK)
+        pbi_pack_goal goal = {.cap = cap, .seed = cap, .effort = 100000000};
+        if (pbi_pack_search(ctx, &p, &goal, offset, &found) != PB_OK)
             return false;
         if (found != (cap < least ? PBI_PACK_NONE : PBI_PACKED))
             return false;
@@ -63,8 +63,8 @@ static void check_set(uint64_t seed)
     const char *wrong = status == PB_OK ? fault(&ctx, &set.lives, &packing) : ctx.error.message;
     if (wrong)
         complain(seed, wrong, (uint64_t)status, 0);
-    else if (!packing.least || packing.size != least)
-        complain(seed, packing.least ? "called least" : "not called least", packing.size, least);
+    else if (!packing.minimal || packing.size != least)
+        complain(seed, packing.minimal ? "called least" : "not called least", packing.size, least);
     else if (!search_is_right(&ctx, &set.lives, least, &arena))
         complain(seed, "the search is wrong about some size", 0, least);
     else
@@ -105,13 +105,14 @@ static void check_cut_set(uint64_t seed, unsigned *open)
     pb_arena arena;
     pbi_places p;
     pbi_packed found = PBI_PACK_NONE;
-    uint64_t offset[LIFE_SET_MAX], size = 6 + seed / 11 % 20, effort = 2000000;
+    uint64_t offset[LIFE_SET_MAX], size = 6 + seed / 11 % 20;
+    pbi_pack_goal goal = {.cap = size, .seed = seed, .effort = 2000000};
     life_set set;
     life_set_cut(seed, 4 + (uint32_t)(seed % 17), 4 + seed / 7 % 12, size, &set);
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     if (pbi_places_make(&ctx, &set.lives, &arena, &p) != PB_OK ||
-        pbi_pack_search(&ctx, &p, size, seed, &effort, offset, &found) != PB_OK)
+        pbi_pack_search(&ctx, &p, &goal, offset, &found) != PB_OK)
         complain(seed, ctx.error.message, 0, 0);
     else if (found == PBI_PACK_NONE)
         complain(seed, "what was cut from a block is said not to fit into it", 0, size);

@@ -92,6 +92,13 @@ def fields_of_graphs():
         refused("POST", "/api/graphs", body)
     for value in NUMBERS:
         refused("POST", "/api/graphs", {"family": "chain", "parameters": {"nodes": value}})
+    refused("POST", "/api/graphs", ["chain"], says="not a JSON object")
+
+
+def numbers_of_graphs():
+    skew = 0.4999999999999  # no digit may be lost
+    hashes = [server.graph("tree", shape="skewed", nodes=63, skew=text)["hash"] for text in (skew, repr(skew), 0.5)]
+    assert hashes[0] == hashes[1] != hashes[2], hashes
 
 
 def fields_of_jobs():
@@ -150,5 +157,5 @@ def the_largest_values_that_are_taken():
 
 with server:
     run([values_of_arguments, unknown_and_doubled_arguments, numbers_of_graphs_jobs_and_plans, numbers_of_events, fields_of_graphs,
-         fields_of_jobs, the_largest_values_that_are_taken])
+         numbers_of_graphs, fields_of_jobs, the_largest_values_that_are_taken])
     server.works()

@@ -1,5 +1,6 @@
 """What the page shows is what the command prints, and what it downloads is what the command writes."""
 import csv
+import functools
 import io
 import json
 import os
@@ -46,8 +47,9 @@ CASES = [
 ]
 
 
-def run_case(case):
-    name, cap, game, strategies, words, prices, weights = case
+@functools.cache
+def run_case(index):
+    name, cap, game, strategies, words, prices, weights = CASES[index]
     job = server.job(ids[name], kind="compare", cap=cap, game=game, strategies=strategies, prices=prices, weights=weights,
                      ticks=TICKS)
     rows, done = server.rows(job)
@@ -58,8 +60,8 @@ def run_case(case):
 
 
 def rows_equal_the_commands():
-    for case in CASES:
-        rows, done, out = run_case(case)
+    for index, case in enumerate(CASES):
+        rows, done, out = run_case(index)
         assert len(rows) == len(out["strategies"]) > 0, case
         # The server runs quick strategies first: compare row by row, by what was asked.
         for row in rows:
@@ -73,7 +75,7 @@ def rows_equal_the_commands():
 
 
 def a_baseline_that_fails_says_where():
-    rows, _, _ = run_case(CASES[0])
+    rows, _, _ = run_case(0)
     failed = rows[0]["failed"]
     assert rows[0]["plan"] is None and failed["need"] > 0 and failed["name"] and failed["over"] > 0
     assert str(failed["step"]) in rows[0]["reason"]
@@ -95,9 +97,9 @@ def facts_equal_the_commands():
 
 
 def files_equal_the_commands():
-    for case in CASES:
+    for index, case in enumerate(CASES):
         name = case[0]
-        rows, _, _ = run_case(case)
+        rows, _, _ = run_case(index)
         for row in rows:
             if not row["plan"]:
                 continue

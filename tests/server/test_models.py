@@ -23,7 +23,7 @@ def a_model_is_the_graph_that_the_command_reads():
 def a_refusal_has_its_sentence():
     with Server() as server:
         assert "--dim tokens=1" in send(server, "text_open.onnx", expect=400)["error"]["message"]
-        assert "branches are not read" in send(server, "if.onnx", expect=400)["error"]["message"]
+        assert "branches are not supported" in send(server, "if.onnx", expect=400)["error"]["message"]
         assert "byte 835" in send(server, "cut.onnx", expect=400)["error"]["message"]
         server.works()
 

@@ -271,6 +271,7 @@ static void ask(const char *name, const small_game *s, question what, effort e)
     uint64_t caps[] = {s->cap, s->cap / 2, 0};
     outside o = {.stop_at = e.stop_at};
     pb_request request = {.seed = 1, .patient = e.patient};
+    pb_compare_request rows = {.games = s->kind, .plan = request};
     pb_sweep_request cells = {.strategies = "all", .game = s->kind, .caps = caps, .cap_count = 3, .plan = request};
     snprintf(at_work_text, sizeof at_work_text, "%s, %s, %" PRIu64 " ticks, stop at poll %" PRIu64, words[what], name,
              e.ticks, e.stop_at);
@@ -282,7 +283,7 @@ static void ask(const char *name, const small_game *s, question what, effort e)
     ctx.tick_limit = e.ticks;
     watch(A_HANG);
     if (ok)
-        status = what == COMPARE     ? pb_compare(&ctx, &game, s->kind, NULL, &request, &arena, &comparison)
+        status = what == COMPARE     ? pb_compare(&ctx, &game, &rows, &arena, &comparison)
                  : what == LEAST_CAP ? pb_least_cap(&ctx, &game, &request, &arena, &planned)
                                      : pb_sweep_make(&ctx, &game, &cells, &arena, &sweep);
     watch(0);

@@ -131,8 +131,8 @@ static uint32_t scale_sizes(const pb_family *family, uint64_t percent, pb_option
         const pb_param_spec *spec = &family->params[i];
         if (!spec->positional || spec->kind != PB_PARAM_INTEGER)
             continue;
-        double value = strtod(spec->standard, NULL) * (double)percent / 100;
-        value = value < spec->least ? spec->least : value > spec->most ? spec->most : value;
+        double value = strtod(spec->default_text, NULL) * (double)percent / 100;
+        value = value < spec->min ? spec->min : value > spec->max ? spec->max : value;
         snprintf(texts[count], sizeof texts[count], "%" PRIu64, (uint64_t)value);
         params[count] = (pb_option){spec->key, texts[count]};
         count++;
@@ -153,7 +153,7 @@ static void every_word(const pb_family *family, pb_option *params, uint32_t coun
             char word[40];
             snprintf(word, sizeof word, "%.*s", (int)length, at);
             at += length + (at[length] == '|');
-            if (strcmp(word, spec->standard) == 0)
+            if (strcmp(word, spec->default_text) == 0)
                 continue;
             params[count] = (pb_option){spec->key, word};
             try_params(family->name, params, count + 1, steps);

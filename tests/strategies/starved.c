@@ -84,7 +84,7 @@ static void every_fault(const pb_strategy *row, const pb_game *game)
     if (!run(row, *game, (outside){0}, PB_OK, &plain))
         return;
     /* The full tier refuses every request; a sample every few, a small one fewer. */
-    uint64_t step = test_stride() > 1 ? 19 : test_cases(100) < 100 ? 7 : 1;
+    uint64_t step = test_stride() > 1 ? 37 : test_is_sample() ? 13 : 1;
     if (row->strength == PB_PORTFOLIO) /* the rows that it asks have their own turn */
         step *= 6;
     for (uint64_t k = 1; k <= plain.requests; k += step)

@@ -15,6 +15,8 @@ uint64_t test_cases(uint64_t standard)
     return count ? count : 1;
 }
 
+bool test_is_sample(void) { return scale_percent() < 100; }
+
 uint64_t test_stride(void)
 {
     uint64_t percent = scale_percent();

@@ -4,7 +4,7 @@ root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
-for tool in bash env id sed head cat chmod cc gcc ninja clang clang-format pkg-config python3; do
+for tool in bash env id mkdir sed head cat chmod cc gcc ninja clang clang-format pkg-config python3; do
     ln -s "$(command -v $tool)" "$work/bin/$tool"
 done
 run() { PATH=$work/bin "$work/bin/bash" "$root/tools/deps" "$@" >"$work/out" 2>&1; }
@@ -14,6 +14,12 @@ if run must; then
     exit 1
 fi
 grep -q '^  cmake$' "$work/out"
+
+# What can be done without is named with its purpose.
+mkdir -p "$work/tree/tools"
+cp "$root/tools/deps" "$work/tree/tools/deps"
+PATH=$work/bin "$work/bin/bash" "$work/tree/tools/deps" test >"$work/out" 2>&1 || true
+grep -q '^  clang-tidy  *tools/check_tidy$' "$work/out" || { cat "$work/out"; exit 1; }
 
 # An apt-get that notes its arguments; its second install puts the command there.
 cat >"$work/bin/apt-get" <<STUB
@@ -34,3 +40,12 @@ sed '1{/update/d}' "$work/calls" | diff - "$work/expected"
 
 rm "$work/calls"
 run must && [ ! -s "$work/out" ] && [ ! -e "$work/calls" ]
+
+# Every optional package that is missing is named, with its purpose.
+rm "$work/bin/apt-get" "$work/bin/sudo"
+ln -s "$(command -v mkdir)" "$work/bin/mkdir"
+mkdir "$work/tree" && cp -r "$root/tools" "$work/tree"
+PATH=$work/bin "$work/bin/bash" "$work/tree/tools/deps" test >"$work/out" 2>&1 || true
+for package in clang-tidy npm chromium; do
+    grep -qE "^  $package +[a-z]" "$work/out" || { echo "$package is not named"; cat "$work/out"; exit 1; }
+done

@@ -24,6 +24,7 @@ for image in "$root"/docs/images/*; do
 done
 grep -q 'id="pebble_bridge.plan"' "$site/api/python.html"
 grep -q '"location":"docs/guide.html"' "$site/search/search_index.json"
+! command -v node >/dev/null || node "$root/tests/tools/site_search.mjs" "$root"
 if grep -rlE --include='*.html' '(src|rel="stylesheet" href)="https?:' "$site"; then
     echo "these pages load something from elsewhere"
     exit 1

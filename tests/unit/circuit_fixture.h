@@ -9,8 +9,8 @@ static inline void open_bytes(desk *d, const char *bytes, size_t length, pb_form
     pb_context_init(&d->ctx);
     pb_arena_init(&d->arena, &d->ctx);
     slow_memory memory = {bytes, length, 0, SIZE_MAX, SIZE_MAX};
-    if (pb_graph_read_with(&d->ctx, slow_source(&memory), format, NULL, &(pb_read_options){.inputs = inputs}, &d->arena,
-                           &d->g) != PB_OK)
+    pb_read_options options = {.format = format, .inputs = inputs};
+    if (pb_graph_read_with(&d->ctx, slow_source(&memory), &options, &d->arena, &d->g) != PB_OK)
         fail_msg("%llu:%llu: %s", (unsigned long long)d->ctx.error.line, (unsigned long long)d->ctx.error.column,
                  d->ctx.error.message);
     const char *fault = graph_round_trips(&d->ctx, d->g);

@@ -51,7 +51,7 @@ static void an_alignment_is_a_power_of_two(void **state)
     assert_int_equal(pb_plan_addressed(&f.ctx, &f.game, &PB_REQUEST_DEFAULT, 0, &f.arena, &out), PB_EINVAL);
     assert_int_equal(pb_plan_addressed(&f.ctx, &f.game, &PB_REQUEST_DEFAULT, 12, &f.arena, &out), PB_EINVAL);
     assert_true(plan(&f, 16, &out));
-    assert_true(out.fits && out.packing.least);
+    assert_true(out.fits && out.packing.minimal);
     assert_int_equal(out.packing.size, 16);
     assert_int_equal(out.lost, 13);
     close_game(&f);

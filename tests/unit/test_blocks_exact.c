@@ -1,9 +1,15 @@
 /* tests/unit/test_blocks_exact.c -- the cheapest plan of a chain of blocks against exhaustive search, and its limits. */
 #include "unit/blocks_fixture.h"
 
+static pb_status solve_within(fixture *f, const pbi_blocks *b, uint64_t memory, uint64_t limit)
+{
+    pbi_block_budget budget = {.memory = memory, .limit = limit};
+    return pbi_blocks_exact(&f->ctx, b, &budget, &f->arena, &f->plan);
+}
+
 static void solve(fixture *f, const pbi_blocks *b, uint64_t memory)
 {
-    if (pbi_blocks_exact(&f->ctx, b, memory, UINT64_MAX, &f->arena, &f->plan) != PB_OK)
+    if (solve_within(f, b, memory, UINT64_MAX) != PB_OK)
         fail_msg("%s", f->ctx.error.message);
 }
 
@@ -143,7 +149,7 @@ static void work_past_the_range_is_an_error(void **state)
     (void)state;
     blocks_draw(&rng, &like, &c);
     open_fixture(&f);
-    assert_int_equal(pbi_blocks_exact(&f.ctx, &c.b, 1000, UINT64_MAX, &f.arena, &f.plan), PB_ERANGE);
+    assert_int_equal(solve_within(&f, &c.b, 1000, UINT64_MAX), PB_ERANGE);
     close_fixture(&f);
 }
 
@@ -157,14 +163,14 @@ static void the_limit_and_the_ticks_are_kept(void **state)
     uint64_t memory = blocks_enough(&c.b) / 4;
     unsigned hits = 0; /* where the slots alone do not settle it */
     for (uint64_t less = 0; less < 40; less++) {
-        pb_status status = pbi_blocks_exact(&f.ctx, &c.b, memory - less * memory / 50, 1, &f.arena, &f.plan);
+        pb_status status = solve_within(&f, &c.b, memory - less * memory / 50, 1);
         assert_true(status == PB_OK || status == PB_ELIMIT);
         hits += status == PB_ELIMIT;
     }
     assert_true(hits > 0);
     f.plan.fits = false;
     f.ctx.tick_limit = 50;
-    assert_int_equal(pbi_blocks_exact(&f.ctx, &c.b, memory, UINT64_MAX, &f.arena, &f.plan), PB_ELIMIT);
+    assert_int_equal(solve_within(&f, &c.b, memory, UINT64_MAX), PB_ELIMIT);
     assert_false(f.plan.fits);
     close_fixture(&f);
 }
@@ -182,7 +188,7 @@ static void it_stops_when_asked_and_tells_progress(void **state)
     solve(&f, &c.b, blocks_enough(&c.b) / 4);
     assert_true(calls > 0);
     f.ctx.stop = stop_now;
-    assert_int_equal(pbi_blocks_exact(&f.ctx, &c.b, 5000, UINT64_MAX, &f.arena, &f.plan), PB_ECANCELLED);
+    assert_int_equal(solve_within(&f, &c.b, 5000, UINT64_MAX), PB_ECANCELLED);
     close_fixture(&f);
 }
 
@@ -195,7 +201,7 @@ static void refused_memory_is_told(void **state)
     open_fixture(&f);
     for (size_t limit = 1000; limit < 1000000; limit *= 3) {
         f.ctx.memory_limit = limit;
-        pb_status status = pbi_blocks_exact(&f.ctx, &c.b, 5000, UINT64_MAX, &f.arena, &f.plan);
+        pb_status status = solve_within(&f, &c.b, 5000, UINT64_MAX);
         assert_true(status == PB_OK || status == PB_ENOMEM);
         if (limit == 1000)
             assert_int_equal(status, PB_ENOMEM);

@@ -1,10 +1,16 @@
 /* tests/unit/test_blocks_slots.c -- plans of chains of blocks with memory in slots: they fit, and lie between bounds. */
 #include "unit/blocks_fixture.h"
 
+static pb_status solve_in_slots(fixture *f, const pbi_blocks *b, uint64_t memory, uint32_t slots, uint64_t *least)
+{
+    pbi_block_budget budget = {.memory = memory, .slots = slots};
+    return pbi_blocks_slots(&f->ctx, b, &budget, &f->arena, &f->plan, least);
+}
+
 static uint64_t solve(fixture *f, const pbi_blocks *b, uint64_t memory, uint32_t slots)
 {
     uint64_t least = 12345;
-    if (pbi_blocks_slots(&f->ctx, b, memory, slots, &f->arena, &f->plan, &least) != PB_OK)
+    if (solve_in_slots(f, b, memory, slots, &least) != PB_OK)
         fail_msg("%s", f->ctx.error.message);
     return least;
 }
@@ -12,7 +18,8 @@ static uint64_t solve(fixture *f, const pbi_blocks *b, uint64_t memory, uint32_t
 static pbi_blocks_plan solve_exactly(fixture *f, const pbi_blocks *b, uint64_t memory)
 {
     pbi_blocks_plan plan;
-    assert_int_equal(pbi_blocks_exact(&f->ctx, b, memory, UINT64_MAX, &f->arena, &plan), PB_OK);
+    pbi_block_budget budget = {.memory = memory, .limit = UINT64_MAX};
+    assert_int_equal(pbi_blocks_exact(&f->ctx, b, &budget, &f->arena, &plan), PB_OK);
     return plan;
 }
 
@@ -85,7 +92,7 @@ static void long_chains_have_plans_between_the_bounds(void **state)
         uint64_t least = solve(&f, &c.b, memory, slots[seed - 1]), work = f.plan.work;
         assert_true(f.plan.fits && least <= work);
         check_plan(&f, &c.b, memory);
-        assert_int_equal(pbi_blocks_slots(&f.ctx, &c.b, memory, slots[seed - 1], &f.arena, &f.plan, NULL), PB_OK);
+        assert_int_equal(solve_in_slots(&f, &c.b, memory, slots[seed - 1], NULL), PB_OK);
         assert_int_equal(f.plan.work, work); /* the same without a bound */
         close_fixture(&f);
     }
@@ -130,7 +137,7 @@ static void large_sizes_and_works_do_not_wrap(void **state)
         like.cost_unit = UINT64_C(1) << 60;
         rng.state = seed;
         blocks_draw(&rng, &like, &c);
-        pb_status status = pbi_blocks_slots(&f.ctx, &c.b, 30, 30, &f.arena, &f.plan, &least);
+        pb_status status = solve_in_slots(&f, &c.b, 30, 30, &least);
         assert_true(status == PB_ERANGE || status == PB_OK);
         close_fixture(&f);
     }
@@ -151,13 +158,13 @@ static void it_keeps_its_limits(void **state)
     solve(&f, &c.b, memory, 200);
     assert_true(calls > 0 && f.plan.fits);
     f.ctx.tick_limit = 50;
-    assert_int_equal(pbi_blocks_slots(&f.ctx, &c.b, memory, 200, &f.arena, &f.plan, &least), PB_ELIMIT);
+    assert_int_equal(solve_in_slots(&f, &c.b, memory, 200, &least), PB_ELIMIT);
     f.ctx.tick_limit = 0;
     f.ctx.memory_limit = f.ctx.memory_used + 100000;
-    assert_int_equal(pbi_blocks_slots(&f.ctx, &c.b, memory, 200, &f.arena, &f.plan, &least), PB_ENOMEM);
+    assert_int_equal(solve_in_slots(&f, &c.b, memory, 200, &least), PB_ENOMEM);
     f.ctx.memory_limit = 0;
     f.ctx.stop = stop_now;
-    assert_int_equal(pbi_blocks_slots(&f.ctx, &c.b, memory, 200, &f.arena, &f.plan, &least), PB_ECANCELLED);
+    assert_int_equal(solve_in_slots(&f, &c.b, memory, 200, &least), PB_ECANCELLED);
     close_fixture(&f);
 }
 

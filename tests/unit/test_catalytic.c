@@ -280,13 +280,13 @@ static void faults_have_their_column(void **state)
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"", "column 1 of the formula: expected a value, found the end"},
-        {"  ", "column 3 of the formula: expected a value, found the end"},
-        {"a+", "column 3 of the formula: expected a value, found the end"},
+        {"", "column 1 of the formula: expected a value, not the end of the formula"},
+        {"  ", "column 3 of the formula: expected a value, not the end of the formula"},
+        {"a+", "column 3 of the formula: expected a value, not the end of the formula"},
         {"a b", "column 3 of the formula: expected +, -, * or )"},
         {"a/b", "column 2"},
-        {"(a", "column 1 of the formula: this ( has no matching )"},
-        {"a)", "column 2 of the formula: this ) has no matching ("},
+        {"(a", "column 1 of the formula: this ( has no matching ); close it"},
+        {"a)", "column 2 of the formula: this ) has no matching (; remove it"},
         {"a+*b", "column 3 of the formula: expected a name"},
         {"()", "column 2"},
         {"18446744073709551616", "has more than 64 bits"},

@@ -56,15 +56,14 @@ static void open_desk(desk *d, pb_node nodes)
 static uint64_t dropped(pb_node nodes, uint64_t stop_at, uint64_t *polls)
 {
     desk d;
-    pb_verdict verdict;
-    pb_metrics metrics;
+    pbi_certified c;
     open_desk(&d, nodes);
     uint64_t before = d.moves.count, from = d.o.polls;
     d.o.stop_at = stop_at ? from + stop_at : 0;
-    assert_int_equal(pbi_certify(&d.ctx, &d.game, false, &d.moves, &d.arena, &verdict, &metrics), PB_OK);
-    assert_non_null(verdict.certificate);
-    assert_ptr_equal(pb_certificate_moves(verdict.certificate)->move, d.moves.move);
-    assert_int_equal(metrics.moves, d.moves.count);
+    assert_int_equal(pbi_certify(&d.ctx, &d.game, false, &d.moves, &d.arena, &c), PB_OK);
+    assert_non_null(c.verdict.certificate);
+    assert_ptr_equal(pb_certificate_moves(c.verdict.certificate)->move, d.moves.move);
+    assert_int_equal(c.metrics.moves, d.moves.count);
     uint64_t gone = before - d.moves.count;
     *polls = d.o.polls - from;
     pb_arena_release(&d.arena);
@@ -86,8 +85,7 @@ static pb_metrics cleaned(const small_game *s, const step *steps, size_t count, 
     pb_arena arena;
     pb_game game;
     pb_moves moves;
-    pb_verdict verdict;
-    pb_metrics metrics;
+    pbi_certified c;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     assert_true(small_game_build(&ctx, s, &arena, &game));
@@ -97,10 +95,10 @@ static pb_metrics cleaned(const small_game *s, const step *steps, size_t count, 
             pb_moves_add_compute(&moves, steps[i].node, steps[i].over, NULL, 0);
         else
             pb_moves_add(&moves, steps[i].op, steps[i].node, 0);
-    assert_int_equal(pbi_certify(&ctx, &game, least_memory, &moves, &arena, &verdict, &metrics), PB_OK);
-    assert_non_null(verdict.certificate);
+    assert_int_equal(pbi_certify(&ctx, &game, least_memory, &moves, &arena, &c), PB_OK);
+    assert_non_null(c.verdict.certificate);
     pb_arena_release(&arena);
-    return metrics;
+    return c.metrics;
 }
 
 #define NO PB_NO_NODE

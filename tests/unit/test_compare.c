@@ -6,8 +6,8 @@
 static pb_comparison compare(bench *b, unsigned games, const char *only)
 {
     pb_comparison c;
-    pb_request request = {.seed = 1};
-    pb_status status = pb_compare(&b->ctx, &b->game, games, only, &request, &b->arena, &c);
+    pb_compare_request request = {.strategies = only, .games = games, .plan = {.seed = 1}};
+    pb_status status = pb_compare(&b->ctx, &b->game, &request, &b->arena, &c);
     if (status != PB_OK)
         fail_msg("%s", b->ctx.error.message);
     return c;
@@ -172,9 +172,9 @@ static void faults_of_the_list_are_errors(void **state)
     bench_open(&b, &s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pb_comparison c = {.row_count = 4711};
-        pb_request request = {.policy = cases[i].policy};
-        assert_int_equal(pb_compare(&b.ctx, &b.game, PB_GAME_REMAT, cases[i].only, &request, &b.arena, &c),
-                         PB_EUNKNOWN);
+        pb_compare_request request = {
+            .strategies = cases[i].only, .games = PB_GAME_REMAT, .plan = {.policy = cases[i].policy}};
+        assert_int_equal(pb_compare(&b.ctx, &b.game, &request, &b.arena, &c), PB_EUNKNOWN);
         if (strncmp(b.ctx.error.message, cases[i].message, strlen(cases[i].message)) != 0)
             assert_string_equal(b.ctx.error.message, cases[i].message);
         assert_int_equal(c.row_count, 4711);
@@ -302,8 +302,10 @@ static void each_row_has_a_share_of_the_time(void **state)
     b.ctx.clock_ns = hasty_clock;
     b.ctx.stop = hasty_stop;
     b.ctx.callback_state = &b;
-    pb_request request = {.seed = 1, .patient = true, .time_ns = 4000};
-    assert_int_equal(pb_compare(&b.ctx, &b.game, PB_GAME_REMAT, "search,search,search", &request, &b.arena, &c), PB_OK);
+    pb_compare_request request = {.strategies = "search,search,search",
+                                  .games = PB_GAME_REMAT,
+                                  .plan = {.seed = 1, .patient = true, .time_ns = 4000}};
+    assert_int_equal(pb_compare(&b.ctx, &b.game, &request, &b.arena, &c), PB_OK);
     assert_false(c.interrupted);
     assert_int_equal(c.row_count, 3);
     for (uint32_t i = 0; i < 3; i++)

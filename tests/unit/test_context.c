@@ -58,6 +58,29 @@ typedef struct outside {
     uint64_t done, total;
 } outside;
 
+static void bugs_ask_for_a_report_once(void **state)
+{
+    (void)state;
+    const char *request = "; this is a bug in pebble: please report it with the command and its files";
+    pb_context ctx;
+    char before[sizeof ctx.error.message], full[2 * sizeof ctx.error.message] = "";
+    pb_context_init(&ctx);
+    pbi_fail(&ctx, PB_EBUG, "the plan is illegal");
+    assert_string_equal(
+        ctx.error.message,
+        "the plan is illegal; this is a bug in pebble: please report it with the command and its files");
+    memcpy(before, ctx.error.message, sizeof before);
+    pbi_fail(&ctx, PB_EBUG, "%s", before);
+    assert_string_equal(ctx.error.message, before);
+    for (size_t i = 0; i + 2 < sizeof full; i += 2)
+        memcpy(full + i, "\xc3\xa9", 3);
+    pbi_fail(&ctx, PB_EBUG, "x%s", full); /* the request fits, whatever the length, and no character is cut */
+    const char *end = strstr(ctx.error.message, request);
+    assert_non_null(end);
+    assert_string_equal(end, request);
+    assert_true((unsigned char)end[-1] == 0xa9);
+}
+
 static pb_stop stop(void *state)
 {
     outside *o = state;
@@ -162,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_sentence_of_its_own),
         cmocka_unit_test(failing_keeps_the_sentence_and_the_place),
+        cmocka_unit_test(bugs_ask_for_a_report_once),
         cmocka_unit_test(long_sentences_are_cut_not_overrun),
         cmocka_unit_test(nothing_stops_without_a_callback),
         cmocka_unit_test(a_stop_is_remembered_with_its_reason),

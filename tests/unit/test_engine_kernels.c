@@ -427,7 +427,7 @@ static void borrowed_bytes_come_back(void **state)
     borrow_moves(&b);
     pb_engine_options o = {.borrowed = b.lent, .borrowed_bytes = sizeof b.lent};
     assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_EINVAL);
-    assert_non_null(strstr(b.ctx.error.message, "not an exclusive or"));
+    assert_non_null(strstr(b.ctx.error.message, "by exclusive or; plan without borrowing"));
     b.kinds[C] = PB_KERNEL_XOR;
     assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_EINVAL);
     assert_non_null(strstr(b.ctx.error.message, "node 3 reads 2"));
@@ -581,7 +581,7 @@ static void memory_is_what_was_planned(void **state)
         pb_engine_free(e);
         assert_int_equal(b.ctx.memory_used, before);
     }
-    pb_engine_options tight = {.align = 1, .most_bytes = 349};
+    pb_engine_options tight = {.align = 1, .max_bytes = 349};
     assert_int_equal(pb_engine_new(&b.ctx, plan, &b.kernels, &tight, &e), PB_ELIMIT);
     assert_non_null(strstr(b.ctx.error.message, "350"));
     close_bench(&b);

@@ -75,10 +75,11 @@ static void a_comparison_is_told_row_by_row(void **state)
     ear e = {0};
     pb_comparison c;
     pb_event_handler handler = {on_event, &e};
-    pb_request request = {.seed = 1, .threads = 1, .handler = &handler};
+    pb_compare_request request = {.strategies = "last-use,chen,sqrt,auto",
+                                  .games = PB_GAME_REMAT,
+                                  .plan = {.seed = 1, .threads = 1, .handler = &handler}};
     network_open(&n, 60);
-    assert_int_equal(pb_compare(&n.ctx, &n.game, PB_GAME_REMAT, "last-use,chen,sqrt,auto", &request, &n.arena, &c),
-                     PB_OK);
+    assert_int_equal(pb_compare(&n.ctx, &n.game, &request, &n.arena, &c), PB_OK);
     assert_int_equal(c.row_count, 4);
     assert_int_equal(e.begins, 4);
     assert_int_equal(e.rows, 4);

@@ -149,7 +149,7 @@ static void a_failing_source_is_passed_on(void **state)
             const pb_graph *g = NULL;
             assert_int_equal(
                 pb_graph_read(&ctx, slow_source(&memory), (pb_format)(PB_FORMAT_JSON + i), NULL, &arena, &g), PB_EIO);
-            assert_non_null(strstr(ctx.error.message, "reading stopped"));
+            assert_non_null(strstr(ctx.error.message, "reading failed after"));
             pb_arena_release(&arena);
             assert_int_equal(ctx.memory_used, 0);
         }

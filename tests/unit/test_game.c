@@ -55,7 +55,7 @@ static void weights_are_read_exactly(void **state)
     pb_context_init(&ctx);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pb_weights w;
-        assert_int_equal(pb_weights_parse(&ctx, cases[i].text, &w), PB_OK);
+        assert_int_equal(pb_weights_parse(&ctx, NULL, cases[i].text, &w), PB_OK);
         assert_int_equal(w.alpha, cases[i].weights.alpha);
         assert_int_equal(w.beta, cases[i].weights.beta);
         assert_int_equal(w.gamma, cases[i].weights.gamma);
@@ -73,18 +73,93 @@ static void anything_else_is_refused_with_the_text(void **state)
     pb_context_init(&ctx);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         pb_weights w = {9, 9, 9, 9};
-        assert_int_equal(pb_weights_parse(&ctx, bad[i], &w), PB_EINVAL);
+        assert_int_equal(pb_weights_parse(&ctx, NULL, bad[i], &w), PB_EINVAL);
         char quoted[60];
         snprintf(quoted, sizeof quoted, "not \"%s\"", bad[i]);
         assert_non_null(strstr(ctx.error.message, quoted));
         assert_int_equal(w.alpha, 9); /* untouched */
     }
     pb_weights w;
-    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551616,0,0", &w), PB_ERANGE);
-    assert_int_equal(pb_weights_parse(&ctx, "0,1e-19,1", &w), PB_ERANGE);
-    assert_int_equal(pb_weights_parse(&ctx, "0,1e-18,100", &w), PB_ERANGE);
-    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551615,0.1,0", &w), PB_ERANGE); /* times ten is too much */
+    assert_int_equal(pb_weights_parse(&ctx, NULL, "18446744073709551616,0,0", &w), PB_ERANGE);
+    assert_int_equal(pb_weights_parse(&ctx, NULL, "0,1e-19,1", &w), PB_ERANGE);
+    assert_int_equal(pb_weights_parse(&ctx, NULL, "0,1e-18,100", &w), PB_ERANGE);
+    assert_int_equal(pb_weights_parse(&ctx, NULL, "18446744073709551615,0.1,0", &w),
+                     PB_ERANGE); /* times ten is too much */
     assert_non_null(strstr(ctx.error.message, "too many digits"));
+}
+
+static void expect_weights(const char *cost_unit, const char *size_unit, const char *text, pb_weights expected)
+{
+    pb_context ctx;
+    pb_graph g = {.cost_unit = cost_unit, .size_unit = size_unit};
+    pb_weights w;
+    pb_context_init(&ctx);
+    assert_int_equal(pb_weights_parse(&ctx, &g, text, &w), PB_OK);
+    assert_int_equal(w.alpha, expected.alpha);
+    assert_int_equal(w.beta, expected.beta);
+    assert_int_equal(w.gamma, expected.gamma);
+    assert_int_equal(w.digits, expected.digits);
+}
+
+static void units_are_converted_to_those_of_the_graph(void **state)
+{
+    (void)state;
+    const uint64_t one = UINT64_C(1000000000000000000);
+    expect_weights("ns", "byte", "0.5s/GiB,0,1", (pb_weights){UINT64_C(465661287307739258), 0, one, 18});
+    expect_weights("flop", "byte", "2Gflop/GiB,0,1", (pb_weights){UINT64_C(1862645149230957031), 0, one, 18});
+    expect_weights("ns", "byte", "0,0.01/GiB,1", (pb_weights){0, 9313226, one, 18});
+    expect_weights("ns", "byte", "1ms/KB,0,1", (pb_weights){1000, 0, 1, 0}); /* exact: no more digits than needed */
+    expect_weights("s", "MiB", "9ms/KiB,0,1", (pb_weights){9216, 0, 1000, 3});
+    expect_weights("ns", "byte", "1h,0,1", (pb_weights){UINT64_C(3600000000000), 0, 1, 0});
+    expect_weights("min", "byte", "1s/B,0,1", (pb_weights){UINT64_C(16666666666666667), 0, one, 18});
+    expect_weights("step", "pebble", "2step/pebble,0.5/pebble,1", (pb_weights){20, 5, 10, 1});
+    expect_weights("0.01 step", "pebble", "2step,0,1", (pb_weights){200, 0, 1, 0});
+    /* Fewer digits, because 93.1 * 10^18 passes 2^64. */
+    expect_weights("ns", "byte", "100s/GiB,0,1", (pb_weights){UINT64_C(9313225746154785156), 0, one / 10, 17});
+    expect_weights("ns", "byte", "1,0,0.001", (pb_weights){1000, 0, 1, 3});
+    expect_weights("ns", "byte", "1e3us/MB,2e-1,1", (pb_weights){10, 2, 10, 1});
+}
+
+static void weights_can_be_named(void **state)
+{
+    (void)state;
+    expect_weights("ns", "byte", "peak=1ms/KB", (pb_weights){1000, 0, 1, 0});
+    expect_weights("ns", "byte", "time=2,flux=3", (pb_weights){0, 3, 2, 0});
+    expect_weights("ns", "byte", "recompute=0,peak=1", (pb_weights){1, 0, 0, 0});
+    expect_weights("ns", "byte", "work=0.5", (pb_weights){0, 0, 5, 1});
+}
+
+static void wrong_units_are_refused_with_the_choices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cost_unit, *size_unit, *text, *named, *choices;
+        pb_status status;
+    } cases[] = {
+        {"flop", "byte", "0.5s/GiB,0,1", "`s` is not a unit", "use flop, Kflop, Mflop", PB_EINVAL},
+        {"ns", "byte", "0.5Gflop/GiB,0,1", "`Gflop` is not a unit", "use ns, us, ms, s, min or h", PB_EINVAL},
+        {"ns", "byte", "1s/pebble,0,1", "`pebble` is not a unit", "use byte, KiB, MiB", PB_EINVAL},
+        {"step", "pebble", "1s/pebble,0,1", "`s` is not a unit", "use step", PB_EINVAL},
+        {"step", "pebble", "0,1/GiB,1", "`GiB` is not a unit", "use pebble", PB_EINVAL},
+        {"ns", "byte", "1s/,0,1", "`` is not a unit", "use byte", PB_EINVAL},
+        {"ns", "byte", "0,1s/GiB,1", "`s/GiB`", "0.01/GiB", PB_EINVAL},
+        {"ns", "byte", "0,0,1s", "`s`", "write a decimal", PB_EINVAL},
+        {"ns", "byte", "peak=1,peak=2", "not \"peak=1,peak=2\"", "peak=A", PB_EINVAL},
+        {"ns", "byte", "height=1", "not \"height=1\"", "peak=A", PB_EINVAL},
+        {"ns", "byte", "peak=1,2", "not \"peak=1,2\"", "peak=A", PB_EINVAL},
+        {"ns", "byte", "peak=", "not \"peak=\"", "peak=A", PB_EINVAL},
+        {"s", "byte", "1ns/GiB,0,1", "too many digits", "at most 18", PB_ERANGE}, /* 9.3e-19 would be 1e-18 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pb_context ctx;
+        pb_graph g = {.cost_unit = cases[i].cost_unit, .size_unit = cases[i].size_unit};
+        pb_weights w = {9, 9, 9, 9};
+        pb_context_init(&ctx);
+        assert_int_equal(pb_weights_parse(&ctx, &g, cases[i].text, &w), cases[i].status);
+        assert_non_null(strstr(ctx.error.message, cases[i].named));
+        assert_non_null(strstr(ctx.error.message, cases[i].choices));
+        assert_int_equal(w.alpha, 9); /* untouched */
+    }
 }
 
 static void weights_are_written_in_their_shortest_form(void **state)
@@ -126,7 +201,7 @@ static void weights_read_back_from_their_text(void **state)
             pb_weight_text(&w, k, part[k]);
         snprintf(text, sizeof text, "%s,%s,%s", part[0], part[1], part[2]);
         pb_weights back;
-        assert_int_equal(pb_weights_parse(&ctx, text, &back), PB_OK);
+        assert_int_equal(pb_weights_parse(&ctx, NULL, text, &back), PB_OK);
         assert_true(back.digits <= w.digits);
         uint64_t unit = 1;
         for (uint32_t d = back.digits; d < w.digits; d++)
@@ -143,6 +218,9 @@ int main(void)
         cmocka_unit_test(games_read_back_by_name),
         cmocka_unit_test(weights_are_read_exactly),
         cmocka_unit_test(anything_else_is_refused_with_the_text),
+        cmocka_unit_test(units_are_converted_to_those_of_the_graph),
+        cmocka_unit_test(weights_can_be_named),
+        cmocka_unit_test(wrong_units_are_refused_with_the_choices),
         cmocka_unit_test(weights_are_written_in_their_shortest_form),
         cmocka_unit_test(weights_read_back_from_their_text),
     };

@@ -151,14 +151,14 @@ static void every_parameter_out_of_range_is_refused_by_name(void **state)
                 make(&m, families[i].name, words);
                 assert_int_equal(m.status, PB_EINVAL);
             } else {
-                bool seed = spec->most > 1e19;
+                bool seed = spec->max > 1e19;
                 snprintf(words, sizeof words, "%s=%s", spec->key, seed ? "18446744073709551616" : "2000000000000000");
                 make(&m, families[i].name, words);
                 assert_int_equal(m.status, PB_ERANGE);
             }
             assert_memory_equal(m.ctx.error.message, start, strlen(start));
             unmake(&m);
-            if (spec->kind == PB_PARAM_WORD || spec->least <= 0)
+            if (spec->kind == PB_PARAM_WORD || spec->min <= 0)
                 continue;
             snprintf(words, sizeof words, "%s=0", spec->key);
             make(&m, families[i].name, words);

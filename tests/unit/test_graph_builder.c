@@ -52,13 +52,13 @@ static void duplicate_names_are_refused_with_both_nodes(void **state)
     bench_nodes(&t, "a b");
     pb_node v = 77;
     assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.name = "a"}, &v), PB_EGRAPH);
-    assert_string_equal(t.ctx.error.message, "two nodes are named \"a\": 0 and 2");
+    assert_string_equal(t.ctx.error.message, "two nodes are named \"a\": 0 and 2; rename one");
     assert_int_equal(v, 77);
     assert_int_equal(pb_builder_node_count(t.b), 2);
     bench_node(&t, "2", 1, 1, 0); /* node 2 by chance; node 3 then has a name of its own */
     assert_int_equal(bench_node(&t, NULL, 1, 1, 0), 3);
     assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.name = "3"}, NULL), PB_EGRAPH);
-    assert_string_equal(t.ctx.error.message, "two nodes are named \"3\": 3 and 4");
+    assert_string_equal(t.ctx.error.message, "two nodes are named \"3\": 3 and 4; rename one");
     bench_close(&t);
 }
 
@@ -84,10 +84,10 @@ static void names_and_groups_with_nul_are_refused(void **state)
     bench t;
     bench_open(&t);
     assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.name = "a\0b", .name_length = 3}, NULL), PB_EGRAPH);
-    assert_string_equal(t.ctx.error.message, "the name of node 0 contains a NUL character");
+    assert_string_equal(t.ctx.error.message, "the name of node 0 contains a NUL character; remove it");
     assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.name = "a", .group = "g\0h", .group_length = 3}, NULL),
                      PB_EGRAPH);
-    assert_string_equal(t.ctx.error.message, "the group of node 0 contains a NUL character");
+    assert_string_equal(t.ctx.error.message, "the group of node 0 contains a NUL character; remove it");
     assert_int_equal(pb_builder_node_count(t.b), 0);
     bench_close(&t);
 }

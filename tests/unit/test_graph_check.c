@@ -46,7 +46,7 @@ static void broken_rows_are_found(void **state)
     g = *t.g;
     static const pb_node foreign[] = {0};
     g.inplace = foreign;
-    expect_broken(&t, &g, "`inplace` lists what is no input at node 3");
+    expect_broken(&t, &g, "`inplace` lists a node that is not an input at node 3");
     bench_close(&t);
 }
 

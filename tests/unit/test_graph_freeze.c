@@ -214,7 +214,7 @@ static void given_nodes_that_read_are_refused(void **state)
     bench_refused(&t, PB_EGRAPH, "given node \"input\" reads \"a\"");
     pb_builder_clear(t.b);
     bench_node(&t, "odd", 0, 1, PB_NODE_GIVEN_SLOW);
-    bench_refused(&t, PB_EGRAPH, "node \"odd\" starts in slow memory but is not given; only given values can");
+    bench_refused(&t, PB_EGRAPH, "node \"odd\" starts in slow memory, which only given values can; mark it as given");
     bench_close(&t);
 }
 
@@ -239,8 +239,7 @@ static void byproduct_faults_name_both_nodes(void **state)
         const char *edges, *message;
     } cases[] = {
         {PB_NODE_GIVEN, 0, 0, "",
-         "node \"w\" is a by-product of \"v\", which is given or a by-product itself; a by-product needs a computed "
-         "node"},
+         "node \"w\" is a by-product of \"v\", which is given or a by-product itself; name a computed node"},
         {0, PB_NODE_GIVEN, 0, "", "node \"w\" is both given and a by-product; remove one of the two"},
         {0, 0, 0, "u>w", "by-product \"w\" has inputs of its own; move them to \"v\""},
         {0, 0, 7, "", "by-product \"w\" has a cost or workspace; move it to \"v\""},
@@ -267,8 +266,7 @@ static void byproduct_faults_name_both_nodes(void **state)
     assert_int_equal(bench_freeze(&t), PB_OK);
     pb_builder_set_byproduct(t.b, 3, 2);
     bench_refused(&t, PB_EGRAPH,
-                  "node \"x\" is a by-product of \"w\", which is given or a by-product itself; a by-product needs a "
-                  "computed node");
+                  "node \"x\" is a by-product of \"w\", which is given or a by-product itself; name a computed node");
     pb_builder_set_byproduct(t.b, 2, 0);
     bench_refused(&t, PB_EGRAPH, "node \"w\" is a by-product of two nodes; remove one of them");
     bench_close(&t);

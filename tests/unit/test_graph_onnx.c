@@ -14,8 +14,10 @@ static pb_status open_with(desk *d, const pb_read_options *options)
     pb_context_init(&d->ctx);
     pb_arena_init(&d->arena, &d->ctx);
     slow_memory memory = {w.bytes, w.length, 0, 7, SIZE_MAX};
+    pb_read_options model = options ? *options : (pb_read_options){.path = NULL};
+    model.format = PB_FORMAT_ONNX;
     d->g = NULL;
-    return pb_graph_read_with(&d->ctx, slow_source(&memory), PB_FORMAT_ONNX, NULL, options, &d->arena, &d->g);
+    return pb_graph_read_with(&d->ctx, slow_source(&memory), &model, &d->arena, &d->g);
 }
 
 static void must_open_model(desk *d, const pb_read_options *options)
@@ -162,7 +164,7 @@ static void shape_arithmetic_leaves_no_nodes(void **state)
     onnx_output(&w, "y");
     onnx_end_model(&w);
     assert_int_equal(open_with(&d, NULL), PB_EGRAPH);
-    assert_non_null(strstr(d.ctx.error.message, "each needs a number: n"));
+    assert_non_null(strstr(d.ctx.error.message, "give each of them a number: n"));
     shut(&d);
     must_open_model(&d, &(pb_read_options){.dims = &(pb_option){"n", "5"}, .dim_count = 1});
     assert_string_equal(all_of(&d), "x a c y");
@@ -241,30 +243,30 @@ static void faults_of_nodes_name_them(void **state)
     static const struct {
         const char *op, *in, *attributes, *sentence;
     } faults[] = {
-        {"Loop", "x", NULL, "loops are not read; export the model with the loop unrolled"},
-        {"If", "x", NULL, "branches are not read"},
-        {"SequenceAt", "x", NULL, "sequences of tensors are not read"},
-        {"Nonsense", "x", NULL, "docs/onnx.md lists those that are"},
-        {"Add", "x", NULL, "input 1 must be there"},
-        {"Add", "x -", NULL, "input 1 must be there"},
-        {"Add", "x y", NULL, "do not go together"},
-        {"MatMul", "x y", NULL, "3 columns and 4 rows"},
-        {"Gemm", "x y", NULL, "3 columns and 4 rows"},
-        {"Reshape", "x c", NULL, "6 elements do not fit"},
+        {"Loop", "x", NULL, "loops are not supported; export the model with the loop unrolled"},
+        {"If", "x", NULL, "branches are not supported"},
+        {"SequenceAt", "x", NULL, "sequences of tensors are not supported"},
+        {"Nonsense", "x", NULL, "rewrite it with those in docs/onnx.md"},
+        {"Add", "x", NULL, "input 1 is missing"},
+        {"Add", "x -", NULL, "input 1 is missing"},
+        {"Add", "x y", NULL, "cannot be broadcast; check the sizes of the inputs, and the model with onnx.checker"},
+        {"MatMul", "x y", NULL, "has 3 columns, but the second has 4 rows"},
+        {"Gemm", "x y", NULL, "has 3 columns, but the second has 4 rows"},
+        {"Reshape", "x c", NULL, "6 elements, which do not fill the new shape"},
         {"Reshape", "x n", NULL, "depends on the numbers in \"n\""},
         {"Relu", "nowhere", NULL, "which no earlier operator produces"},
         {"Relu", "z", NULL, "which no earlier operator produces"},
-        {"Softmax", "-", NULL, "input 0 must be there"},
-        {"Concat", "x y", "axis=0", "another shape than the first"},
-        {"Concat", "x x", "axis=7", "axis 7 is outside of a tensor of rank 2"},
-        {"Conv", "x y", NULL, "must have the rank of the image"},
-        {"MaxPool", "x", NULL, "images have a batch"},
+        {"Softmax", "-", NULL, "input 0 is missing"},
+        {"Concat", "x y", "axis=0", "differ outside of axis 0"},
+        {"Concat", "x x", "axis=7", "axis 7 does not exist in a tensor of rank 2"},
+        {"Conv", "x y", NULL, "must have the rank of its input"},
+        {"MaxPool", "x", NULL, "needs a batch"},
         {"Transpose", "x", "perm=1,1", "axis 1 is named twice"},
-        {"Einsum", "x y", "equation=ab,bc", "stands for 3 and 4"},
+        {"Einsum", "x y", "equation=ab,bc", "stands for two sizes, 3 and 4"},
         {"Einsum", "x", "equation=a", "fewer letters"},
         {"Split", "x c", "axis=1", "2 sizes for 1 outputs"},
         {"Range", "n n n", NULL, "not known before the model runs"},
-        {"Squeeze", "x", "axes=0,1", "axis 0 has size 2"},
+        {"Squeeze", "x", "axes=0,1", "its size is 2, not 1"},
     };
     for (size_t i = 0; i < COUNT(faults); i++) {
         desk d;
@@ -285,9 +287,9 @@ static void options_that_do_not_fit_are_told(void **state)
         pb_read_options options;
         const char *sentence;
     } cases[] = {
-        {{.dims = &wrong, .dim_count = 1}, "no open dimension \"k\"; its open dimensions: n"},
+        {{.dims = &wrong, .dim_count = 1}, "no open dimension \"k\"; choose from: n"},
         {{.dims = &zero, .dim_count = 1}, "expected a whole number of at least 1"},
-        {{.batch = 0}, "inputs open, and each needs a number: n"}, /* of no front end */
+        {{.batch = 0}, "inputs open; give each of them a number: n"}, /* of no front end */
         {{.dim_words = &words}, "give each of them a number, as in dims={\"n\": 1}"},
         {{.batch = 1, .train = true}, "nothing to train"},
         {{.batch = 1, .optimizer = "magic"}, "there is no optimizer"},
@@ -344,11 +346,13 @@ static void places_are_bytes(void **state)
     } cases[] = {
         {"\x08\x08", 2, 3, "byte 2: the file has no graph"},
         {"\x08\x08\x3a\x05\x0a", 5, 6, "byte 5: the file ends inside"},
-        {"\x08\x08\x3a\x02\x0a\x7f", 6, 5, "byte 4: field 1 says 127 bytes, but its message has 0 left"},
-        {"\x08\x08\x3a\x01\x0b", 5, 5, "byte 4: a field of wire type 3"},
-        {"\x08\x08\x02", 3, 3, "byte 2: no field has the number 0"},
+        {"\x08\x08\x3a\x02\x0a\x7f", 6, 5,
+         "byte 4: field 1 has a length of 127 bytes, but its message has only 0 left"},
+        {"\x08\x08\x3a\x01\x0b", 5, 5, "byte 4: a field has wire type 3"},
+        {"\x08\x08\x02", 3, 3, "byte 2: there is no field 0"},
         {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11, 2, "more than 64 bits"},
-        {"\x08\x08\x3d\x01\x01\x01\x01", 7, 3, "field 7 has wire type 5 where ONNX has 2"},
+        {"\x08\x08\x3d\x01\x01\x01\x01", 7, 3,
+         "field 7 has wire type 5 instead of 2; this is not an ONNX model, or it is damaged"},
         {"\x08\x08\x3a\x03\x12\x01\xff", 7, 7, "not UTF-8"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -11,11 +11,11 @@ static onnx_writer w; /* of one test at a time */
 
 static void open_model(desk *d, bool train)
 {
-    pb_read_options options = {.train = train};
+    pb_read_options options = {.format = PB_FORMAT_ONNX, .train = train};
     pb_context_init(&d->ctx);
     pb_arena_init(&d->arena, &d->ctx);
     slow_memory memory = {w.bytes, w.length, 0, 7, SIZE_MAX};
-    if (pb_graph_read_with(&d->ctx, slow_source(&memory), PB_FORMAT_ONNX, NULL, &options, &d->arena, &d->g) != PB_OK)
+    if (pb_graph_read_with(&d->ctx, slow_source(&memory), &options, &d->arena, &d->g) != PB_OK)
         fail_msg("%s", d->ctx.error.message);
 }
 

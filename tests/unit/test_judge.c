@@ -2,19 +2,18 @@
 #include "api_fixture.h"
 
 /* A schedule of the tiny graph with its true figures. */
-static void judged(bench *b, const char *moves, pb_schedule *s, pb_verdict *verdict, pb_metrics *m)
+static void judged(bench *b, const char *moves, pb_schedule *s, pb_judgement *j)
 {
-    pb_game game;
     *s = (pb_schedule){.game = PB_GAME_REMAT, .cap = 9, .weights = {125, 7, 1500, 3}};
     s->bound_kind = PB_BOUND_FREE_ORDER;
     s->lower_bound = 5;
     pb_moves_init(&s->moves, &b->arena);
     moves_from_text(moves, &s->moves);
-    assert_int_equal(pb_judge(&b->ctx, b->game.graph, s, &b->arena, &game, verdict, m), PB_OK);
-    assert_ptr_equal(game.graph, b->game.graph);
-    assert_int_equal(game.cap, 9);
-    assert_int_equal(game.weights.alpha, 125);
-    s->metrics = *m;
+    assert_int_equal(pb_judge(&b->ctx, b->game.graph, s, &b->arena, j), PB_OK);
+    assert_ptr_equal(j->game.graph, b->game.graph);
+    assert_int_equal(j->game.cap, 9);
+    assert_int_equal(j->game.weights.alpha, 125);
+    s->metrics = j->metrics;
     s->has_metrics = true;
 }
 
@@ -30,17 +29,16 @@ static void a_legal_schedule_is_measured(void **state)
     (void)state;
     bench b;
     pb_schedule s;
-    pb_verdict verdict;
-    pb_metrics m;
+    pb_judgement j;
     open_tiny(&b);
-    judged(&b, "c0 c1 f1 c1 c2", &s, &verdict, &m);
-    assert_non_null(verdict.certificate);
-    assert_int_equal(m.peak, 4);
-    assert_int_equal(m.makespan, 6);
-    assert_int_equal(m.recompute, 1);
-    assert_true(m.gap > 0.1999 && m.gap < 0.2001);
+    judged(&b, "c0 c1 f1 c1 c2", &s, &j);
+    assert_non_null(j.verdict.certificate);
+    assert_int_equal(j.metrics.peak, 4);
+    assert_int_equal(j.metrics.makespan, 6);
+    assert_int_equal(j.metrics.recompute, 1);
+    assert_true(j.metrics.gap > 0.1999 && j.metrics.gap < 0.2001);
     char text[200] = "untouched";
-    assert_false(pb_judge_metrics(&s, &m, text, sizeof text));
+    assert_false(pb_judge_metrics(&s, &j.metrics, text, sizeof text));
     assert_string_equal(text, "untouched");
     bench_close(&b);
 }
@@ -50,22 +48,20 @@ static void an_illegal_schedule_is_not_measured(void **state)
     (void)state;
     bench b;
     pb_schedule s = {.game = PB_GAME_REMAT, .cap = 3, .weights = PB_WEIGHTS_DEFAULT};
-    pb_verdict verdict;
-    pb_metrics m = {.peak = 77};
-    pb_game game;
+    pb_judgement j = {.metrics.peak = 77};
     open_tiny(&b);
     pb_moves_init(&s.moves, &b.arena);
     moves_from_text("c0 c1 c2", &s.moves);
-    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &game, &verdict, &m), PB_OK);
-    assert_null(verdict.certificate);
-    assert_int_equal(verdict.rule, PB_RULE_CAP);
-    assert_int_equal(verdict.step, 2);
-    assert_int_equal(verdict.amount, 4);
-    assert_int_equal(m.peak, 77);
+    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &j), PB_OK);
+    assert_null(j.verdict.certificate);
+    assert_int_equal(j.verdict.rule, PB_RULE_CAP);
+    assert_int_equal(j.verdict.step, 2);
+    assert_int_equal(j.verdict.amount, 4);
+    assert_int_equal(j.metrics.peak, 77);
     s.cap = 4;
-    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &game, &verdict, &m), PB_OK);
-    assert_non_null(verdict.certificate);
-    assert_true(m.gap < 0); /* no bound, no gap */
+    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &j), PB_OK);
+    assert_non_null(j.verdict.certificate);
+    assert_true(j.metrics.gap < 0); /* no bound, no gap */
     bench_close(&b);
 }
 
@@ -74,17 +70,15 @@ static void tiers_come_from_the_schedule(void **state)
     (void)state;
     bench b;
     pb_schedule s = {.game = PB_GAME_TIERED, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT, .tier_count = 1};
-    pb_verdict verdict;
-    pb_metrics m;
-    pb_game game;
+    pb_judgement j;
     s.tiers[0] = (pb_tier){.store_cost = 3, .load_cost = 4, .store_per_unit = 1, .load_per_unit = 1, .cap = 1};
     open_tiny(&b);
     pb_moves_init(&s.moves, &b.arena);
     moves_from_text("c0 s0:1 c1 f0 l0:1 c2", &s.moves);
-    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &game, &verdict, &m), PB_OK);
-    assert_non_null(verdict.certificate);
-    assert_int_equal(m.io, 4 + 5);
-    assert_int_equal(m.makespan, 14);
+    assert_int_equal(pb_judge(&b.ctx, b.game.graph, &s, &b.arena, &j), PB_OK);
+    assert_non_null(j.verdict.certificate);
+    assert_int_equal(j.metrics.io, 4 + 5);
+    assert_int_equal(j.metrics.makespan, 14);
     bench_close(&b);
 }
 
@@ -102,10 +96,9 @@ static void every_wrong_figure_is_found_with_both_values(void **state)
     };
     bench b;
     pb_schedule s;
-    pb_verdict verdict;
-    pb_metrics m;
+    pb_judgement j;
     open_tiny(&b);
-    judged(&b, "c0 c1 f1 c1 c2", &s, &verdict, &m);
+    judged(&b, "c0 c1 f1 c1 c2", &s, &j);
     for (int i = 0; i < 13; i++) {
         char text[200];
         pb_schedule wrong = s;
@@ -116,14 +109,14 @@ static void every_wrong_figure_is_found_with_both_values(void **state)
             ++*whole[i];
         else
             *(i == 11 ? &f->overhead : &f->gap) += 1;
-        assert_true(pb_judge_metrics(&wrong, &m, text, sizeof text));
+        assert_true(pb_judge_metrics(&wrong, &j.metrics, text, sizeof text));
         assert_string_equal(text, texts[i]);
         wrong.metrics_stated = 0x1fff & ~(1u << i); /* a figure that the file does not state cannot be wrong */
-        assert_false(pb_judge_metrics(&wrong, &m, text, sizeof text));
+        assert_false(pb_judge_metrics(&wrong, &j.metrics, text, sizeof text));
         wrong.metrics_stated = 1u << i;
-        assert_true(pb_judge_metrics(&wrong, &m, text, sizeof text));
+        assert_true(pb_judge_metrics(&wrong, &j.metrics, text, sizeof text));
         wrong.has_metrics = false;
-        assert_false(pb_judge_metrics(&wrong, &m, text, sizeof text));
+        assert_false(pb_judge_metrics(&wrong, &j.metrics, text, sizeof text));
     }
     bench_close(&b);
 }

@@ -178,7 +178,7 @@ static void no_parts_is_an_error_and_so_is_no_memory(void **state)
     bench_open(&b, &s, "c0 c1 c2");
     pb_profile p = {.bucket_count = 77};
     assert_int_equal(pb_profile_make(&b.ctx, b.certificate, PB_AXIS_MOVES, 0, &b.arena, &p), PB_EINVAL);
-    assert_string_equal(b.ctx.error.message, "a profile needs at least one part");
+    assert_string_equal(b.ctx.error.message, "a profile needs at least one part; ask for more");
     for (uint64_t refuse = 1; refuse <= 2; refuse++) {
         pb_context ctx;
         failing_allocator memory = {.refuse = refuse};

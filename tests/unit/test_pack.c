@@ -56,11 +56,11 @@ static void nothing_needs_no_memory(void **state)
     pb_lifetimes none = {NULL, 0, 0, 64};
     pb_packing p = packed(&f, &none, (pb_pack_options){0});
     assert_int_equal(p.size, 0);
-    assert_true(p.least);
+    assert_true(p.minimal);
     pb_lifetime empty = {3, 5, 0, 0, 7};
     p = packed(&f, &(pb_lifetimes){&empty, 1, 1, 64}, (pb_pack_options){0});
     assert_int_equal(p.size, 0);
-    assert_true(p.least);
+    assert_true(p.minimal);
     finish(&f);
 }
 
@@ -75,7 +75,7 @@ static void the_least_can_be_more_than_the_sum(void **state)
         life_set_random(seed, 6, 9, 4, &set);
         start(&f);
         pb_packing p = packed(&f, &set.lives, (pb_pack_options){.seed = 1});
-        assert_true(p.least);
+        assert_true(p.minimal);
         if (p.size > p.lower_bound) {
             more++;
             assert_int_equal(p.lower_bound, life_set_load(&set.lives));
@@ -95,7 +95,7 @@ static void a_value_made_over_another_one_shares_its_place(void **state)
     pb_lifetimes lives = {life, 4, 2, 2};
     pb_packing p = packed(&f, &lives, (pb_pack_options){.seed = 1});
     assert_int_equal(p.size, 20);
-    assert_true(p.least);
+    assert_true(p.minimal);
     assert_int_equal(p.offset[0], p.offset[2]);
     assert_int_equal(p.offset[0], p.offset[3]);
     finish(&f);
@@ -167,7 +167,7 @@ static void sizes_near_the_limit_do_not_wrap(void **state)
     pb_lifetime life[] = {{0, 4, half - 64, 0, 0}, {2, 6, half - 64, 1, 1}, {5, 9, 64, 2, 2}};
     pb_lifetimes lives = {life, 3, 3, 64};
     p = packed(&f, &lives, (pb_pack_options){0});
-    assert_true(p.least && p.size == 2 * half - 128);
+    assert_true(p.minimal && p.size == 2 * half - 128);
     life[2].size = 2 * half; /* together more than 2^63 */
     assert_int_equal(pb_pack(&f.ctx, &lives, &(pb_pack_options){0}, &f.arena, &p), PB_ERANGE);
     life[2].size = UINT64_MAX - 63;
@@ -187,7 +187,7 @@ static void a_cap_is_enough(void **state)
     assert_true(loose.size <= 2 * best.size);
     assert_true(packed(&f, &set.lives, (pb_pack_options){.seed = 1, .cap = best.size}).size <= best.size);
     pb_packing none = packed(&f, &set.lives, (pb_pack_options){.seed = 1, .cap = 1}); /* cannot be: the best it can */
-    assert_true(none.size >= best.size || !best.least);
+    assert_true(none.size >= best.size || !best.minimal);
     finish(&f);
 }
 

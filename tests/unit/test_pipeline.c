@@ -248,7 +248,7 @@ static void auto_keeps_the_best(void **state)
     uint32_t rows;
     const pb_strategy *row = pb_strategies(&rows);
     unsigned plans = 0, unlucky = 0, reversible = 0;
-    for (uint64_t seed = 1, cases = test_cases(150); seed <= cases; seed++) {
+    for (uint64_t seed = 1, cases = test_cases(test_is_sample() ? 60 : 150); seed <= cases; seed++) {
         small_game s;
         bench b;
         pb_bounds bounds;

@@ -75,11 +75,11 @@ static void a_comparison_has_the_faulty_row_and_the_others(void **state)
     small_game s;
     bench b;
     pb_comparison c;
-    pb_request request = {.seed = 1};
+    pb_compare_request request = {
+        .strategies = "last-use,demand,cache-all", .games = PB_GAME_REMAT, .plan = {.seed = 1}};
     small_adjoint(&s, 5);
     bench_open(&b, &s);
-    assert_int_equal(pb_compare(&b.ctx, &b.game, PB_GAME_REMAT, "last-use,demand,cache-all", &request, &b.arena, &c),
-                     PB_OK);
+    assert_int_equal(pb_compare(&b.ctx, &b.game, &request, &b.arena, &c), PB_OK);
     assert_int_equal(c.row_count, 3);
     assert_int_equal(c.rows[1].schedule.outcome, PB_GAVE_UP);
     assert_null(c.rows[1].certificate);

@@ -74,18 +74,18 @@ static void faults_are_named(void **state)
     REFUSE("", "does not begin with");
     REFUSE("GIF89a", "does not begin with");
     REFUSE("P4 1 1 \1", "does not begin with");
-    REFUSE("P5 x", "width and height");
-    REFUSE("P5 0 4 255\n", "width and height");
-    REFUSE("P5 70000 4 255\n", "width and height");
+    REFUSE("P5 x", "expected a width and a height");
+    REFUSE("P5 0 4 255\n", "expected a width and a height");
+    REFUSE("P5 70000 4 255\n", "expected a width and a height");
     REFUSE("P5 2 2", "maximum value");
     REFUSE("P5 2 2 0\nabcd", "maximum value");
-    REFUSE("P5 2 2 255", "no space after");
+    REFUSE("P5 2 2 255", "expected a space after");
     REFUSE("P5 2 2 255\nabc", "the pixels need 4 bytes, but the file has 3");
     REFUSE("P5 2 2 300\nabcdefg", "the pixels need 8 bytes, but the file has 7");
     REFUSE("P2 2 2 255 1 2 3", "it has 3 values instead of 4");
     REFUSE("P2 2 1 9 3 12", "larger than the stated maximum");
     REFUSE("P5 2 1 9\n\1\20", "larger than the stated maximum");
-    REFUSE("P6 65535 65535 255\nabc", "does not fit its 22 bytes");
+    REFUSE("P6 65535 65535 255\nabc", "need more than the file's 22 bytes");
 }
 
 static void files_are_read_and_missing_ones_named(void **state)

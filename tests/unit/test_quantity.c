@@ -65,6 +65,32 @@ static void amounts_in_parts_of_a_unit_read_as_products(void **state)
     assert_string_equal(text, "1,200 x 0.1 step");
 }
 
+static void flux_reads(pb_u128 flux, const char *size_unit, const char *cost_unit, const char *expected)
+{
+    char text[64];
+    assert_int_equal(pb_flux_text(flux, size_unit, cost_unit, text, sizeof text), strlen(expected));
+    assert_string_equal(text, expected);
+}
+
+static void flux_takes_a_unit_of_size_and_one_of_cost(void **state)
+{
+    (void)state;
+    char text[64] = "untouched";
+    flux_reads((pb_u128){0, 0}, "byte", "ns", "0 B·ns");
+    flux_reads((pb_u128){0, 1023}, "byte", "ns", "1,023 B·ns");
+    flux_reads((pb_u128){0, 1536}, "byte", "ns", "1.500 KiB·ns");
+    flux_reads((pb_u128){0, 1024 * 2500}, "byte", "ns", "2.500 KiB·µs");
+    flux_reads((pb_u128){0, UINT64_C(87331376326757276)}, "byte", "ns", "81.33 GiB·ms");
+    flux_reads((pb_u128){0, UINT64_C(1073741824) * 12345678900}, "byte", "ns", "12.35 GiB·s");
+    flux_reads((pb_u128){0, UINT64_C(1073741824) * 5000}, "byte", "s", "5,000 GiB·s");
+    flux_reads((pb_u128){1000000, 0}, "byte", "flop", "17.18 GiB·Pflop");
+    flux_reads((pb_u128){0, 649}, "pebble", "ns", "649 pebble·ns");
+    flux_reads((pb_u128){0, 649000}, "pebble", "ns", "649.0 pebble·µs");
+    flux_reads((pb_u128){0, 3 << 20}, "byte", "hash", "3.000 MiB·hash");
+    assert_int_equal(pb_flux_text((pb_u128){0, 649}, "pebble", "step", text, sizeof text), 0);
+    assert_string_equal(text, "untouched");
+}
+
 static void a_short_room_is_not_overrun(void **state)
 {
     (void)state;
@@ -81,6 +107,7 @@ int main(void)
         cmocka_unit_test(sizes_never_look_larger_than_they_are),
         cmocka_unit_test(times_take_the_unit_that_fits),
         cmocka_unit_test(amounts_in_parts_of_a_unit_read_as_products),
+        cmocka_unit_test(flux_takes_a_unit_of_size_and_one_of_cost),
         cmocka_unit_test(a_short_room_is_not_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

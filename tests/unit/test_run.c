@@ -59,7 +59,7 @@ static void any_cap_runs_in_its_peak_with_the_same_bits(void **state)
     open_case(&c);
     const pb_graph *g = c.profiled.graph;
     pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .weights = PB_WEIGHTS_DEFAULT};
-    assert_int_equal(pb_run_written(&c.ctx, g, true, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_program_order(&c.ctx, g, true, &c.arena, &everything), PB_OK);
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 3}, &c.arena, &all), PB_OK);
     assert_int_equal(all.peak, g->total_size);
     assert_int_equal(all.recomputed, 0);
@@ -104,7 +104,7 @@ static void slow_memory_gives_the_same_bits(void **state)
                     .weights = PB_WEIGHTS_DEFAULT,
                     .tier_count = 1,
                     .tiers = {{.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED}}};
-    assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_program_order(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
     assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
     assert_non_null(planned.certificate);
@@ -132,7 +132,7 @@ static void kernels_that_need_more_stay_within_the_cap(void **state)
     uint64_t granted = 0, replanned = 0, ended = 0;
     open_case(&c);
     pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 10 * 512, .weights = PB_WEIGHTS_DEFAULT};
-    assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_program_order(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
     assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
     for (unsigned bytes = 256; bytes <= 6144; bytes += 256) {
@@ -143,7 +143,7 @@ static void kernels_that_need_more_stay_within_the_cap(void **state)
         snprintf(text, sizeof text, "%u", bytes);
         options[4] = (pb_option){"unsaid", text};
         assert_int_equal(pb_workload_open(&c.ctx, "synthetic", options, 5, &w), PB_OK);
-        pb_run_options how = {.steps = 2, .most_bytes = game.cap, .replan = &PB_REQUEST_DEFAULT};
+        pb_run_options how = {.steps = 2, .max_bytes = game.cap, .replan = &PB_REQUEST_DEFAULT};
         pb_status status = pb_run_plan(&c.ctx, w, planned.certificate, &how, &c.arena, &some);
         if (status == PB_OK) {
             assert_true(some.more_bytes == bytes || some.replanned > 0);
@@ -231,7 +231,7 @@ static void too_little_time_is_enough_for_some_plan(void **state)
             assert_non_null(strstr(planned.schedule.note, "planned for "));
             assert_true(planned.schedule.metrics.peak <= 9 * 512 + 96);
         }
-        pb_run_options options = {.packing = &packing, .most_bytes = caps[i]};
+        pb_run_options options = {.packing = &packing, .max_bytes = caps[i]};
         assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &figures), PB_OK);
         assert_int_equal(figures.peak, planned.schedule.metrics.peak);
     }
@@ -254,8 +254,8 @@ static void fit_grows_from_way_to_way(void **state)
     /* 26 values of 256 bytes an item, and 12 parameters in two lines of 64 bytes. */
     assert_int_equal(fit.row[PB_FIT_STORE_ALL].value, (100000 - 128) / (26 * 256));
     /* As written: all states, and two gradients at the turn. */
-    assert_int_equal(fit.row[PB_FIT_WRITTEN].value, (100000 - 128) / (14 * 256));
-    assert_true(fit.row[PB_FIT_ORDER].value >= fit.row[PB_FIT_WRITTEN].value);
+    assert_int_equal(fit.row[PB_FIT_PROGRAM_ORDER].value, (100000 - 128) / (14 * 256));
+    assert_true(fit.row[PB_FIT_ORDER].value >= fit.row[PB_FIT_PROGRAM_ORDER].value);
     assert_true(fit.row[PB_FIT_PLAN].value > fit.row[PB_FIT_ORDER].value);
     assert_true(fit.row[PB_FIT_PLAN].overhead > 0);
     assert_true(fit.row[PB_FIT_PLAN].forward_passes > 0 && fit.row[PB_FIT_PLAN].forward_passes <= 1);
@@ -360,7 +360,7 @@ static void stops_are_clean(void **state)
     pb_run_figures figures;
     const pb_certificate *everything;
     open_case(&c);
-    assert_int_equal(pb_run_written(&c.ctx, c.profiled.graph, false, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_program_order(&c.ctx, c.profiled.graph, false, &c.arena, &everything), PB_OK);
     c.ctx.stop = stop_at_once;
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 3}, &c.arena, &figures),
                      PB_ECANCELLED);

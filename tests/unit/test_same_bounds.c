@@ -87,8 +87,8 @@ static void expect(const question *q, const char *who, uint64_t is, uint64_t wan
 static void compare_all(desk *d, const question *q, const char *list, uint64_t bound)
 {
     pb_comparison c;
-    pb_request request = asking();
-    assert_int_equal(pb_compare(&d->ctx, &d->game, (unsigned)q->kind, list, &request, &d->arena, &c), PB_OK);
+    pb_compare_request request = {.strategies = list, .games = (unsigned)q->kind, .plan = asking()};
+    assert_int_equal(pb_compare(&d->ctx, &d->game, &request, &d->arena, &c), PB_OK);
     assert_true(c.row_count > 0);
     for (uint32_t i = 0; i < c.row_count; i++)
         expect(q, list, c.rows[i].schedule.lower_bound, bound);
@@ -218,17 +218,50 @@ static void caps_are_bounded_alike(void **state)
     }
 }
 
+/* A clock that advances by ten microseconds at each call. */
+static uint64_t now_ns;
+static uint64_t slow_clock(void *state)
+{
+    (void)state;
+    return now_ns += 10000;
+}
+static pb_stop stop_late(void *state)
+{
+    (void)state;
+    return slow_clock(NULL) >= UINT64_C(400000000) ? PB_STOP_TIME : PB_GO_ON;
+}
+
+/* Planning uses up the time limit; the bound is as strong as without a limit. */
+static void a_sweep_out_of_time_has_the_same_bound(void **state)
+{
+    question q = {.family = "pyramid", .key = "height", .value = "3", .kind = PB_GAME_REMAT, .cap = 7};
+    desk d;
+    pb_sweep sweep;
+    (void)state;
+    open_desk(&d, &q);
+    d.game.weights.beta = 1; /* nothing is proved of the plan, so that the search goes on */
+    d.ctx.clock_ns = slow_clock;
+    d.ctx.stop = stop_late;
+    pb_sweep_request request = {.strategies = "search", .game = PB_GAME_REMAT, .caps = &q.cap, .cap_count = 1};
+    request.plan = asking();
+    request.plan.patient = true;
+    request.time_ns = 400000000;
+    assert_int_equal(pb_sweep_make(&d.ctx, &d.game, &request, &d.arena, &sweep), PB_OK);
+    assert_true(now_ns >= request.time_ns);
+    expect(&q, "a sweep out of time", sweep.proved_least[0], 5);
+    pb_arena_release(&d.arena);
+}
+
 /* A row that could not know it is infeasible, too, where another one proves it. */
 static void proofs_hold_for_every_row(void **state)
 {
     question q = {.family = "pyramid", .key = "height", .value = "3", .kind = PB_GAME_REMAT, .cap = 4};
     desk d;
     pb_comparison c;
-    pb_request request = asking();
+    pb_compare_request request = {.strategies = "demand,last-use,search", .games = PB_GAME_REMAT, .plan = asking()};
     (void)state;
     open_desk(&d, &q);
-    assert_int_equal(pb_compare(&d.ctx, &d.game, PB_GAME_REMAT, "demand,last-use,search", &request, &d.arena, &c),
-                     PB_OK);
+    assert_int_equal(pb_compare(&d.ctx, &d.game, &request, &d.arena, &c), PB_OK);
     for (uint32_t i = 0; i < c.row_count; i++)
         assert_int_equal(c.rows[i].schedule.outcome, PB_INFEASIBLE);
     assert_int_equal(c.least_count, 1);
@@ -288,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_bounded_alike),     cmocka_unit_test(caps_are_bounded_alike),
         cmocka_unit_test(proofs_hold_for_every_row), cmocka_unit_test(the_smallest_cap_settles_a_plan),
-        cmocka_unit_test(the_smallest_cap_is_named),
+        cmocka_unit_test(the_smallest_cap_is_named), cmocka_unit_test(a_sweep_out_of_time_has_the_same_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

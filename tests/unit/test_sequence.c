@@ -242,8 +242,8 @@ static void faults_of_a_planner_are_named(void **state)
     static const struct {
         const char *events, *message;
     } cases[] = {
-        {"1", "a planned computation reads 0 before it is made"},
-        {"0 1 l2:1 3", "a plan loads 2 before it is made"},
+        {"1", "a plan reads 0 before it is computed; this is a bug in pebble"},
+        {"0 1 l2:1 3", "a plan loads 2 before it is computed; this is a bug in pebble"},
     };
     for (int i = 0; i < 2; i++) {
         small_game small;
@@ -253,7 +253,7 @@ static void faults_of_a_planner_are_named(void **state)
         bench_open(&b, &small);
         read_events(&b, cases[i].events, &s);
         assert_int_equal(pbi_sequence_emit(&b.ctx, &b.game, &s, &b.plan, NULL), PB_EBUG);
-        assert_string_equal(b.ctx.error.message, cases[i].message);
+        assert_non_null(strstr(b.ctx.error.message, cases[i].message));
         bench_close(&b);
     }
 }

@@ -93,14 +93,14 @@ static void wrong_arrays_are_refused_with_a_sentence(void **state)
     static const uint32_t loop[] = {0}, far[] = {7}, groups[] = {0, 3};
     pb_session *s = open_session(NULL);
     const pb_graph *g = NULL;
-    refused_as(s, pb_session_name_nodes(s, 2, "a", 2), PB_EINVAL, "as many names");
+    refused_as(s, pb_session_name_nodes(s, 2, "a", 2), PB_EINVAL, "expected one name per node");
     refused_as(s, pb_session_name_nodes(s, 1, "ab", 2), PB_EINVAL, "NUL");
     refused_as(s, pb_session_group_nodes(s, 2, groups, "x", 2), PB_EINVAL, "no name");
     refused_as(s, pb_session_group_nodes(s, 2, NULL, "x", 2), PB_EINVAL, "NUL");
     refused_as(s, pb_session_add_nodes(s, 2, one, NULL, NULL, NULL), PB_EINVAL, "costs and sizes");
     refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, odd), PB_EINVAL, "flags");
     must(s, pb_session_name_nodes(s, 1, "a", 2));
-    refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, NULL), PB_EINVAL, "as many names");
+    refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, NULL), PB_EINVAL, "must be as many as nodes");
     refused_as(s, pb_session_add_pairs(s, "knot", 0, NULL, NULL), PB_EINVAL, "edge, inplace or byproduct_of");
     refused_as(s, pb_session_add_pairs(s, "edge", 1, loop, NULL), PB_EINVAL, "two arrays");
     refused_as(s, pb_session_add_list(s, "knot", 0, NULL), PB_EINVAL, "target or order");
@@ -208,7 +208,7 @@ static void a_failure_drops_what_was_added(void **state)
     pb_session *s = open_session(NULL);
     const pb_graph *g;
     must(s, pb_session_add_nodes(s, 1, one, one, NULL, NULL));
-    refused_as(s, pb_session_add_pairs(s, "bridge", 1, nowhere, nowhere), PB_EINVAL, "pairs are");
+    refused_as(s, pb_session_add_pairs(s, "bridge", 1, nowhere, nowhere), PB_EINVAL, "expected pairs of kind");
     must(s, small_graph(s, &g));
     assert_int_equal(g->node_count, 3);
     must(s, pb_session_name_nodes(s, 1, "lost", 5)); /* the caller's, who gives up below */
@@ -245,7 +245,7 @@ static void models_are_read_by_the_settings(void **state)
     assert_int_not_equal(pb_graph_find_node(g, "y.dw"), PB_NO_NODE);
     must(s, pb_session_set(s, "train", NULL));
     refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL,
-               "optimizer: only a training step has this");
+               "optimizer: only a training step uses this");
     must(s, pb_session_set(s, "optimizer", NULL));
     must(s, pb_session_set(s, "dims", "n"));
     refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "NAME=N");

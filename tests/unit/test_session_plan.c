@@ -16,20 +16,18 @@ static void a_plan_comes_back_as_arrays(void **state)
     (void)state;
     pb_session *s = open_session(NULL);
     const pb_graph *g;
-    uint8_t op[8], place[8];
-    uint32_t node[8], over[8];
+    uint32_t rows[8 * PB_MOVE_FIELDS];
     uint64_t time[8], fast[8], slow[8], part[2];
     must(s, small_graph(s, &g));
     const pb_plan_result *p = plan_at(s, g, "4");
     assert_true(pb_result_has_plan(p));
     assert_int_equal(pb_result_move_count(p), 3);
-    assert_int_equal(pb_result_moves(p, 0, 8, op, node, place, over), 3);
-    assert_int_equal(op[2], PB_COMPUTE);
-    assert_int_equal(node[2], 2);
-    assert_int_equal(over[2], PB_NO_NODE);
-    assert_int_equal(pb_result_moves(p, 2, 8, NULL, node, NULL, NULL), 1);
-    assert_int_equal(node[0], 2);
-    assert_int_equal(pb_result_moves(p, 9, 8, op, node, place, over), 0);
+    assert_int_equal(pb_result_moves(p, 0, 8, rows), 3);
+    static const uint32_t last[] = {PB_COMPUTE, 2, 0, PB_NO_NODE};
+    assert_memory_equal(rows + 2 * PB_MOVE_FIELDS, last, sizeof last);
+    assert_int_equal(pb_result_moves(p, 2, 8, rows), 1);
+    assert_memory_equal(rows, last, sizeof last);
+    assert_int_equal(pb_result_moves(p, 9, 8, rows), 0);
     must(s, pb_session_memory(s, p, time, fast, slow));
     assert_int_equal(time[2], 5);
     assert_int_equal(fast[2], 4);
@@ -135,7 +133,7 @@ static void a_plan_to_begin_from_is_of_this_graph_and_game(void **state)
     const pb_plan_result *start = plan_at(s, g, "4"), *none = plan_at(s, g, "3");
     must(other, pb_session_plan(other, twin, start, &p)); /* another copy of it */
     refused_as(other, pb_session_plan(other, chain, start, &p), PB_EINVAL, "for another graph");
-    refused_as(other, pb_session_plan(other, twin, none, &p), PB_EINVAL, "there is no plan");
+    refused_as(other, pb_session_plan(other, twin, none, &p), PB_EINVAL, "has no plan");
     must(other, pb_session_set(other, "game", "reversible"));
     refused_as(other, pb_session_plan(other, twin, start, &p), PB_EINVAL, "for the remat game");
     pb_session_free(other);
@@ -163,29 +161,32 @@ static void tiers_make_the_game_tiered(void **state)
 static void moves_are_judged(void **state)
 {
     (void)state;
-    static const uint8_t op[] = {PB_COMPUTE, PB_COMPUTE, PB_COMPUTE}, odd[] = {PB_OP_COUNT};
-    static const uint32_t node[] = {0, 1, 2}, wrong[] = {1}, fallen[] = {0};
-    static const uint64_t rows[] = {1, 0};
+    static const uint32_t moves[] = {PB_COMPUTE, 0,          0,          PB_NO_NODE, PB_COMPUTE, 1,
+                                     0,          PB_NO_NODE, PB_COMPUTE, 2,          0,          PB_NO_NODE};
+    static const uint32_t half[] = {PB_COMPUTE, 0, 0, PB_NO_NODE, PB_OP_COUNT, 1, 0, PB_NO_NODE};
+    static const uint32_t *second = moves + PB_MOVE_FIELDS, *odd = half + PB_MOVE_FIELDS;
+    static const uint32_t far[] = {PB_STORE, 0, PB_MOVE_BORROWED + 1, PB_NO_NODE}, fallen[] = {0};
+    static const uint64_t start[] = {1, 0};
     pb_session *s = open_session(NULL);
     const pb_graph *g;
     const pb_plan_result *p;
     must(s, small_graph(s, &g));
-    must(s, pb_session_add_moves(s, 3, op, node, NULL, NULL, NULL, NULL));
+    must(s, pb_session_add_moves(s, 3, moves, NULL, NULL));
     must(s, pb_session_judge_moves(s, g, &p));
     assert_true(pb_result_has_plan(p));
     assert_true(text_has(s, "{\"legal\":true"));
     assert_true(text_has(s, "\"work\":5"));
-    must(s, pb_session_add_moves(s, 1, op, wrong, NULL, NULL, NULL, NULL)); /* the moves before are gone */
+    must(s, pb_session_add_moves(s, 1, second, NULL, NULL)); /* the moves before are gone */
     must(s, pb_session_judge_moves(s, g, &p));
     assert_false(pb_result_has_plan(p));
     assert_true(text_has(s, "\"rule\":\"input-not-resident\""));
     assert_true(text_has(s, "\"move\":0"));
-    refused_as(s, pb_session_add_moves(s, 1, odd, node, NULL, NULL, NULL, NULL), PB_EINVAL, "a move is");
-    refused_as(s, pb_session_add_moves(s, 1, op, NULL, NULL, NULL, NULL, NULL), PB_EINVAL, "operations and nodes");
-    refused_as(s, pb_session_add_moves(s, 1, op, node, NULL, NULL, rows, fallen), PB_EINVAL, "must not fall");
-    static const uint8_t half[] = {PB_COMPUTE, PB_OP_COUNT};
-    refused_as(s, pb_session_add_moves(s, 2, half, node, NULL, NULL, NULL, NULL), PB_EINVAL, "a move is");
-    must(s, pb_session_add_moves(s, 3, op, node, NULL, NULL, NULL, NULL)); /* the first of the two is gone as well */
+    refused_as(s, pb_session_add_moves(s, 1, odd, NULL, NULL), PB_EINVAL, "as a move");
+    refused_as(s, pb_session_add_moves(s, 1, far, NULL, NULL), PB_EINVAL, "as the place of a move");
+    refused_as(s, pb_session_add_moves(s, 1, NULL, NULL, NULL), PB_EINVAL, "rows of four");
+    refused_as(s, pb_session_add_moves(s, 1, moves, start, fallen), PB_EINVAL, "must not decrease");
+    refused_as(s, pb_session_add_moves(s, 2, half, NULL, NULL), PB_EINVAL, "as a move");
+    must(s, pb_session_add_moves(s, 3, moves, NULL, NULL)); /* the first of the two is gone as well */
     must(s, pb_session_judge_moves(s, g, &p));
     assert_true(pb_result_has_plan(p));
     assert_int_equal(pb_result_move_count(p), 3);
@@ -219,31 +220,28 @@ static void a_schedule_file_is_judged(void **state)
 static void places_and_byproducts_cross_the_border(void **state)
 {
     (void)state;
-    static const uint64_t cost[] = {1, 1, 0}, size[] = {2, 2, 1}, rows[] = {0, 0, 1, 1};
-    static const uint32_t from[] = {0}, to[] = {1}, part[] = {2}, owner[] = {1}, node[] = {0, 1, 1}, also[] = {2};
-    static const uint32_t over[] = {PB_NO_NODE, 0, PB_NO_NODE};
-    static const uint8_t op[] = {PB_COMPUTE, PB_COMPUTE, PB_STORE}, place[] = {0, 0, 2};
+    static const uint64_t cost[] = {1, 1, 0}, size[] = {2, 2, 1}, start[] = {0, 0, 1, 1};
+    static const uint32_t from[] = {0}, to[] = {1}, part[] = {2}, owner[] = {1}, also[] = {2};
+    static const uint32_t moves[] = {PB_COMPUTE, 0, 0, PB_NO_NODE, PB_COMPUTE, 1, 0, 0, PB_STORE, 1, 2, PB_NO_NODE};
     pb_session *s = open_session(NULL);
     const pb_graph *g;
     const pb_plan_result *p;
-    uint8_t seen_place[3];
-    uint32_t seen_over[3], seen_also[1];
-    uint64_t seen_rows[4];
+    uint32_t seen[3 * PB_MOVE_FIELDS], seen_also[1];
+    uint64_t seen_start[4];
     must(s, pb_session_add_nodes(s, 3, cost, size, NULL, NULL));
     must(s, pb_session_add_pairs(s, "edge", 1, from, to));
     must(s, pb_session_add_pairs(s, "inplace", 1, to, from));
     must(s, pb_session_add_pairs(s, "byproduct_of", 1, part, owner));
     must(s, pb_session_make_graph(s, NULL, NULL, NULL, 0, &g));
     must(s, pb_session_set(s, "tiers", "store_cost=1;store_cost=5"));
-    must(s, pb_session_add_moves(s, 3, op, node, place, over, rows, also));
+    must(s, pb_session_add_moves(s, 3, moves, start, also));
     must(s, pb_session_judge_moves(s, g, &p));
     assert_true(pb_result_has_plan(p) && text_has(s, "\"io\":5"));
-    assert_int_equal(pb_result_moves(p, 0, 3, NULL, NULL, seen_place, seen_over), 3);
-    assert_memory_equal(seen_place, place, sizeof place);
-    assert_memory_equal(seen_over, over, sizeof over);
+    assert_int_equal(pb_result_moves(p, 0, 3, seen), 3);
+    assert_memory_equal(seen, moves, sizeof moves);
     assert_int_equal(pb_result_also(p, NULL, NULL), 1);
-    assert_int_equal(pb_result_also(p, seen_rows, seen_also), 1);
-    assert_memory_equal(seen_rows, rows, sizeof rows);
+    assert_int_equal(pb_result_also(p, seen_start, seen_also), 1);
+    assert_memory_equal(seen_start, start, sizeof start);
     assert_int_equal(seen_also[0], 2);
     pb_session_free(s);
 }
@@ -251,23 +249,24 @@ static void places_and_byproducts_cross_the_border(void **state)
 static void borrowed_memory_crosses_the_border(void **state)
 {
     (void)state;
-    static const uint8_t op[] = {PB_COMPUTE, PB_COMPUTE, PB_UNCOMPUTE}, place[] = {PB_MOVE_BORROWED, 0, 0};
-    static const uint32_t node[] = {0, 1, 0}, from[] = {0}, to[] = {1};
+    static const uint32_t moves[] = {PB_COMPUTE, 0,          PB_MOVE_BORROWED, PB_NO_NODE, PB_COMPUTE, 1,
+                                     0,          PB_NO_NODE, PB_UNCOMPUTE,     0,          0,          PB_NO_NODE};
+    static const uint32_t from[] = {0}, to[] = {1};
     static const uint64_t one[] = {1, 1};
     pb_session *s = open_session(NULL);
     const pb_graph *g;
     const pb_plan_result *p;
-    uint8_t seen[3];
+    uint32_t seen[3 * PB_MOVE_FIELDS];
     must(s, pb_session_add_nodes(s, 2, one, one, NULL, NULL));
     must(s, pb_session_add_pairs(s, "edge", 1, from, to));
     must(s, pb_session_make_graph(s, NULL, NULL, NULL, 0, &g));
     must(s, pb_session_set(s, "borrow", "1"));
     must(s, pb_session_set(s, "cap", "1"));
-    must(s, pb_session_add_moves(s, 3, op, node, place, NULL, NULL, NULL));
+    must(s, pb_session_add_moves(s, 3, moves, NULL, NULL));
     must(s, pb_session_judge_moves(s, g, &p));
     assert_true(text_has(s, "{\"legal\":true"));
-    pb_result_moves(p, 0, 3, NULL, NULL, seen, NULL);
-    assert_memory_equal(seen, place, sizeof place);
+    pb_result_moves(p, 0, 3, seen);
+    assert_memory_equal(seen, moves, sizeof moves);
     pb_session_free(s);
 }
 
@@ -358,14 +357,14 @@ static void another_thread_may_stop_it(void **state)
     waiter w = {.s = s};
     pthread_t thread;
     char what[96];
-    uint64_t plans = 0;
+    uint64_t numbers[PB_PROGRESS_FIELDS] = {0}, *plans = &numbers[2];
     must(s, pb_session_generate(s, "layered", "nodes=150", &w.g));
     must(s, pb_session_set(s, "cap", "75%"));
     must(s, pb_session_set(s, "strategy", "search"));
     must(s, pb_session_set(s, "time", "10m"));
     assert_int_equal(pthread_create(&thread, NULL, plan_in_a_thread, &w), 0);
-    while (!plans)
-        pb_session_progress(s, what, sizeof what, NULL, NULL, &plans, NULL, NULL);
+    while (!*plans)
+        pb_session_progress(s, what, sizeof what, numbers);
     pb_session_stop(s);
     pthread_join(thread, NULL);
     must(s, w.status);

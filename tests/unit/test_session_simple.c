@@ -27,7 +27,7 @@ static void calls_on_no_session_are_safe(void **state)
     assert_int_equal(pb_session_column(NULL), 0);
     assert_string_equal(pb_session_notes(NULL), "");
     assert_string_equal(pb_session_text(NULL, NULL), "");
-    pb_session_progress(NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL);
+    pb_session_progress(NULL, NULL, 0, NULL);
     pb_session_watch(NULL, NULL, NULL);
     assert_int_equal(pb_session_about(NULL), PB_EINVAL);
     assert_int_equal(pb_session_name_nodes(NULL, 0, NULL, 0), PB_EINVAL);
@@ -42,7 +42,7 @@ static void calls_on_no_session_are_safe(void **state)
     assert_int_equal(pb_session_program_peak(NULL, NULL, NULL), PB_EINVAL);
     assert_int_equal(pb_session_size(NULL, NULL, NULL, NULL), PB_EINVAL);
     assert_int_equal(pb_session_plan(NULL, NULL, NULL, NULL), PB_EINVAL);
-    assert_int_equal(pb_session_add_moves(NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL), PB_EINVAL);
+    assert_int_equal(pb_session_add_moves(NULL, 0, NULL, NULL, NULL), PB_EINVAL);
     assert_int_equal(pb_session_judge_moves(NULL, NULL, NULL), PB_EINVAL);
     assert_int_equal(pb_session_judge_file(NULL, NULL, NULL, 0, NULL), PB_EINVAL);
     assert_int_equal(pb_session_write_plan(NULL, NULL, NULL), PB_EINVAL);
@@ -57,7 +57,8 @@ static void calls_on_no_session_are_safe(void **state)
     assert_int_equal(pb_session_cell(NULL, NULL, 0, NULL), PB_EINVAL);
     assert_int_equal(pb_session_info(NULL, NULL), PB_EINVAL);
     assert_int_equal(pb_session_revolve(NULL, 0, 0, NULL), PB_EINVAL);
-    assert_int_equal(pb_session_multilevel(NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL), PB_EINVAL);
+    assert_int_equal(pb_session_add_level(NULL, 0, 0, 0), PB_EINVAL);
+    assert_int_equal(pb_session_multilevel(NULL, 0, 0, 0, NULL), PB_EINVAL);
     assert_int_equal(pb_session_online(NULL, 0, NULL), PB_EINVAL);
     assert_int_equal(pb_session_revolve_count(NULL, 0, 0), PB_EINVAL);
 }

@@ -40,7 +40,6 @@ static void levels_give_the_same_actions(void **state)
 {
     (void)state;
     static uint64_t rows[ROOM * PB_ACTION_FIELDS];
-    static const uint64_t slots[] = {2, 20}, write[] = {0, 3}, read[] = {0, 2};
     pb_multilevel_spec spec = {.steps = 40, .forward_cost = 1, .reverse_cost = 2, .level_count = 2};
     pb_session *s = open_session(NULL);
     pb_stream *stream;
@@ -48,7 +47,9 @@ static void levels_give_the_same_actions(void **state)
     pb_action a = {.n0 = 0};
     spec.level[0] = (pb_level){2, 0, 0};
     spec.level[1] = (pb_level){20, 3, 2};
-    must(s, pb_session_multilevel(s, 40, 1, 2, 2, slots, write, read, &stream));
+    must(s, pb_session_add_level(s, 2, 0, 0));
+    must(s, pb_session_add_level(s, 20, 3, 2));
+    must(s, pb_session_multilevel(s, 40, 1, 2, &stream));
     must(s, pb_multilevel_init(&s->ctx, &spec, &s->arena, &plain));
     assert_int_equal(pb_stream_cost(stream), plain.cost);
     uint64_t count = pb_stream_actions(stream, ROOM, rows);
@@ -85,15 +86,18 @@ static void an_open_end_is_reversed(void **state)
 static void wrong_counts_are_refused(void **state)
 {
     (void)state;
-    static const uint64_t one[] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, dear[] = {5, 1};
     pb_session *s = open_session(NULL);
     pb_stream *stream = NULL;
     refused_as(s, pb_session_revolve(s, 5, 0, &stream), PB_EINVAL, "");
     refused_as(s, pb_session_revolve_count(s, UINT64_MAX, 3), PB_ERANGE, "");
     refused_as(s, pb_session_online(s, 0, &stream), PB_EINVAL, "");
-    refused_as(s, pb_session_multilevel(s, 5, 1, 1, 9, one, one, one, &stream), PB_EINVAL, "levels");
-    refused_as(s, pb_session_multilevel(s, 5, 1, 1, 2, one, NULL, one, &stream), PB_EINVAL, "levels");
-    refused_as(s, pb_session_multilevel(s, 5, 1, 1, 2, one, dear, one, &stream), PB_EINVAL, "");
+    for (int i = 0; i < PB_MAX_LEVELS; i++)
+        must(s, pb_session_add_level(s, 1, 1, 1));
+    refused_as(s, pb_session_add_level(s, 1, 1, 1), PB_EINVAL, "levels");
+    refused_as(s, pb_session_multilevel(s, 5, 1, 1, &stream), PB_EINVAL, ""); /* all levels are gone */
+    must(s, pb_session_add_level(s, 1, 5, 1));
+    must(s, pb_session_add_level(s, 1, 1, 1));
+    refused_as(s, pb_session_multilevel(s, 5, 1, 1, &stream), PB_EINVAL, "");
     assert_null(stream);
     assert_string_equal(pb_action_label(PB_ACTION_COPY), "Copy");
     assert_null(pb_action_label(PB_ACTION_KIND_COUNT));
@@ -105,13 +109,16 @@ static void wrong_counts_are_refused(void **state)
 static void any_allocation_may_be_refused(void **state)
 {
     (void)state;
-    static const uint64_t slots[] = {2, 9}, prices[] = {0, 3};
     for (refusal r = {.refused = 1};; r.refused++) {
         pb_session *s = open_session(&r);
         pb_stream *stream = NULL;
         pb_status status = pb_session_revolve(s, 100, 5, &stream);
         if (status == PB_OK)
-            status = pb_session_multilevel(s, 30, 1, 1, 2, slots, prices, prices, &stream);
+            status = pb_session_add_level(s, 2, 0, 0);
+        if (status == PB_OK)
+            status = pb_session_add_level(s, 9, 3, 3);
+        if (status == PB_OK)
+            status = pb_session_multilevel(s, 30, 1, 1, &stream);
         if (status == PB_OK)
             status = pb_session_online(s, 5, &stream);
         if (status == PB_OK)

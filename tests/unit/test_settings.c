@@ -39,7 +39,7 @@ static pb_status read_all(desk *d)
     uint64_t points = 1, any_graph = 0;
     pb_status status = pb_settings_game(&d->ctx, &d->settings, &d->arena, &d->game);
     if (status == PB_OK)
-        status = pb_settings_weights(&d->ctx, &d->settings, &d->arena, &d->weights, &d->weights_count);
+        status = pb_settings_weights(&d->ctx, &d->settings, d->game.graph, &d->arena, &d->weights, &d->weights_count);
     if (status == PB_OK)
         status = pb_settings_request(&d->ctx, &d->settings, &d->request);
     if (status == PB_OK)
@@ -138,8 +138,8 @@ static void bad_values_are_reported_with_their_name(void **state)
         {"batch", "0", "batch", "expected a number of at least 1"},
         {"train", "yes", "train", "from 0 to 1"},
         {"optimizer", "magic", "optimizer", "there is no optimizer `magic`; choose none, sgd, momentum or adam"},
-        {"optimizer", "adam", "optimizer", "only a training step has this"},
-        {"grads", "keep", "grads", "only a training step has this"},
+        {"optimizer", "adam", "optimizer", "only a training step uses this"},
+        {"grads", "keep", "grads", "only a training step uses this"},
         {"points", "1001", "points", "from 0 to 1000"},
         {"any_graph", "x", "any_graph", "from 0 to 1"},
     };

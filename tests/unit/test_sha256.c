@@ -70,10 +70,10 @@ static void verdicts_do_not_depend_on_memory_for_libcrypto(void **state)
     pb_request request = PB_REQUEST_DEFAULT;
     assert_int_equal(pb_plan(&t.ctx, &game, &request, &arena, &planned), PB_OK);
     assert_int_equal(pb_judge_all(&t.ctx, t.g, &planned.schedule, false, &arena, &judged), PB_OK);
-    assert_int_equal(judged.fault, PB_FAULT_NONE);
+    assert_int_equal(judged.failure, PB_FAILURE_NONE);
     planned.schedule.graph_hash[0] ^= 1;
     assert_int_equal(pb_judge_all(&t.ctx, t.g, &planned.schedule, false, &arena, &judged), PB_OK);
-    assert_int_equal(judged.fault, PB_FAULT_GRAPH);
+    assert_int_equal(judged.failure, PB_FAILURE_GRAPH);
     assert_int_equal(refused, 0);
     pb_arena_release(&arena);
     bench_close(&t);

@@ -55,18 +55,18 @@ static void options_are_read_and_the_last_counts(void **state)
     pbi_plan_options options = {.options = list, .option_count = 4};
     assert_string_equal(pbi_option_find(&options, "k"), "7");
     assert_null(pbi_option_find(&options, "m"));
-    uint64_t value = 0;
-    assert_int_equal(pbi_option_number(&ctx, &options, "k", 1, 9, 5, &value), PB_OK);
-    assert_int_equal(value, 7);
-    assert_int_equal(pbi_option_number(&ctx, &options, "limit", 1, 9, 5, &value), PB_OK);
+    uint64_t value = 5;
+    assert_int_equal(pbi_option_number(&ctx, &options, "limit", 1, 9, &value), PB_OK);
+    assert_int_equal(value, 5); /* the default */
+    assert_int_equal(pbi_option_number(&ctx, &options, "m", 1, 9, &value), PB_OK);
     assert_int_equal(value, 5);
-    assert_int_equal(pbi_option_number(&ctx, &options, "m", 1, 9, 6, &value), PB_OK);
-    assert_int_equal(value, 6);
-    assert_int_equal(pbi_option_number(&ctx, &options, "k", 8, 9, 5, &value), PB_EINVAL);
+    assert_int_equal(pbi_option_number(&ctx, &options, "k", 1, 9, &value), PB_OK);
+    assert_int_equal(value, 7);
+    assert_int_equal(pbi_option_number(&ctx, &options, "k", 8, 9, &value), PB_EINVAL);
     assert_string_equal(ctx.error.message, "k must be a whole number from 8 to 9, not \"7\"");
-    assert_int_equal(pbi_option_number(&ctx, &options, "k", 1, 6, 5, &value), PB_EINVAL);
-    assert_int_equal(pbi_option_number(&ctx, &options, "big", 0, UINT64_MAX, 5, &value), PB_EINVAL);
-    assert_int_equal(value, 6); /* untouched */
+    assert_int_equal(pbi_option_number(&ctx, &options, "k", 1, 6, &value), PB_EINVAL);
+    assert_int_equal(pbi_option_number(&ctx, &options, "big", 0, UINT64_MAX, &value), PB_EINVAL);
+    assert_int_equal(value, 7); /* untouched */
 }
 
 static void the_limit_grows_with_the_graph(void **state)

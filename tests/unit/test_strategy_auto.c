@@ -32,8 +32,8 @@ static void large_training_steps_take_little_memory(void **state)
     desk d;
     open_transformer(&d, "150", 50);
     assert_true(d.game.graph->node_count > 5000);
-    const pb_schedule *s = desk_plan(&d, "auto");
-    assert_true(s->metrics.gap < 0.0002);
+    assert_int_equal(pb_plan(&d.ctx, &d.game, &(pb_request){.strategy = "auto", .seed = 1}, &d.arena, &d.p), PB_OK);
+    assert_true(d.p.schedule.metrics.gap < 0.0002);
     if (bytes_each(&d) > 400)
         fail_msg("%g bytes for each node and edge", bytes_each(&d));
     desk_shut(&d);

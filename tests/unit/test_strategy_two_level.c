@@ -38,7 +38,7 @@ static const pb_schedule *plan(desk *d, const char *format, ...)
     va_start(args, format);
     vsnprintf(spec, sizeof spec, format, args);
     va_end(args);
-    pb_request request = {.strategy = spec, .seed = 1};
+    pb_request request = {.strategy = spec, .seed = 1, .bound_effort = test_is_sample() ? 1000000 : 0};
     if (pbi_plan_as_made(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
         fail_msg("%s: %s", spec, d->ctx.error.message);
     if (!plan_is_honest(&d->game, &d->p, why))

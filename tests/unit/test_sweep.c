@@ -52,7 +52,7 @@ static void check_sweep(const sweep_bench *t)
         assert_int_equal(c->schedule.game, s->lines[pb_sweep_line_of(s, i)].game);
         if (!c->certificate)
             continue;
-        assert_true(c->there);
+        assert_true(c->present);
         assert_ptr_equal(pb_certificate_game(c->certificate), c->game);
         assert_true(c->schedule.metrics.peak <= cap);
         assert_true(c->schedule.metrics.makespan >= c->schedule.lower_bound);
@@ -68,7 +68,7 @@ static void check_sweep(const sweep_bench *t)
                     assert_non_null(large->certificate);
                     assert_true(pb_u128_compare(large->schedule.metrics.cost, small->schedule.metrics.cost) <= 0);
                 }
-                if (large->schedule.outcome == PB_INFEASIBLE && large->there)
+                if (large->schedule.outcome == PB_INFEASIBLE && large->present)
                     assert_int_equal(small->schedule.outcome, PB_INFEASIBLE);
                 if (large->schedule.bound_kind != PB_BOUND_NONE)
                     assert_true(small->schedule.lower_bound >= large->schedule.lower_bound);
@@ -95,7 +95,7 @@ static void the_cost_never_rises_with_the_cap(void **state)
         assert_int_equal(t.s.stopped, PB_GO_ON);
         check_sweep(&t);
         for (uint32_t i = 0; i < t.s.cell_count; i++) {
-            assert_true(t.s.cells[i].there);
+            assert_true(t.s.cells[i].present);
             reused += t.s.cells[i].certificate && t.s.cells[i].from != i;
             settled += !t.s.cells[i].planned;
         }
@@ -185,7 +185,7 @@ static void a_stop_keeps_what_there_is(void **state)
         check_sweep(&t);
         bool missing = false, there = false;
         for (uint32_t i = 0; i < t.s.cell_count; i++) {
-            missing = missing || !t.s.cells[i].there;
+            missing = missing || !t.s.cells[i].present;
             there = there || t.s.cells[i].certificate;
             filled = filled || (!finished && t.s.cells[i].certificate && t.s.cells[i].from != i);
         }
@@ -219,7 +219,7 @@ static void the_time_is_shared_among_the_cells(void **state)
     assert_int_equal(t.s.stopped, PB_GO_ON);
     assert_true(t.b.now >= 1000 && t.b.now < 3 * t.request.time_ns);
     for (uint32_t i = 0; i < t.s.cell_count; i++)
-        assert_true(t.s.cells[i].there); /* the last had their share */
+        assert_true(t.s.cells[i].present); /* the last had their share */
     bench_close(&t.b);
 }
 
@@ -255,7 +255,7 @@ static void the_ends_of_the_range_leave_time_for_the_cells(void **state)
     check_sweep(&t);
     for (uint32_t i = 0; i < t.s.cell_count; i++) {
         plans += t.s.cells[i].certificate != NULL;
-        assert_true(t.s.cells[i].there || strstr(t.s.cells[i].schedule.reason, "the time was up"));
+        assert_true(t.s.cells[i].present || strstr(t.s.cells[i].schedule.reason, "the time was up"));
     }
     assert_true(t.s.cell_count > 1 && plans > 0);
     bench_close(&t.b);
@@ -319,8 +319,8 @@ static void faults_of_the_request_are_errors(void **state)
         const char *message;
     } cases[] = {
         {"auto,sqr", 2, "there is no strategy `sqr`; did you mean sqrt?"},
-        {"auto", 0, "a sweep needs at least one cap"},
-        {"", 2, "a sweep needs at least one strategy"},
+        {"auto", 0, "a sweep needs at least one cap; add one"},
+        {"", 2, "a sweep needs at least one strategy; add one"},
         {"every-k:k=0", 2, "k must be a whole number from 1 to 4294967295, not \"0\""},
     };
     small_game s;

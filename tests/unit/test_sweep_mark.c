@@ -40,7 +40,7 @@ static void open_by_hand(hand_made *h, uint32_t weights)
                       .cells = h->cells,
                       .cell_count = weights * CELLS};
     for (uint32_t i = 0; i < h->s.cell_count; i++)
-        h->cells[i] = (pb_sweep_cell){.there = true, .from = i, .schedule = {.game = PB_GAME_REMAT, .strategy = "x"}};
+        h->cells[i] = (pb_sweep_cell){.present = true, .from = i, .schedule = {.game = PB_GAME_REMAT, .strategy = "x"}};
 }
 
 /* Nothing looks into a certificate: that it is there is all that counts. */

@@ -151,7 +151,7 @@ static void run_guarded(bench *b, const char *strategy, uint64_t cap, char hash[
     assert_int_equal(pb_plan(&b->ctx, &b->game, &request, &b->arena, &planned), PB_OK);
     assert_non_null(planned.certificate);
     b->peak = pb_certificate_totals(planned.certificate)->peak;
-    pb_engine_options options = {.most_bytes = b->peak / 4 * 5};
+    pb_engine_options options = {.max_bytes = b->peak / 4 * 5};
     pb_engine_free(b->e);
     assert_int_equal(pb_engine_new(&b->ctx, planned.certificate, &kernels, &options, &b->e), PB_OK);
     digest_of(b, hash);

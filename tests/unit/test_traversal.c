@@ -51,7 +51,7 @@ static void whole_free(whole *w, unsigned height)
 
 /* What a program would do with the stream; full slots have a value other than 0. */
 typedef struct counted {
-    uint64_t slots, storage, setup, leaves, hashes, units_most, leaves_most, hashes_most;
+    uint64_t slots, storage, setup, leaves, hashes, units_max, leaves_max, hashes_max;
 } counted;
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -91,9 +91,9 @@ static counted run_stream(const pb_traversal_spec *spec, const whole *w)
             if (paths++) {
                 c.leaves += leaves;
                 c.hashes += hashes;
-                c.leaves_most = larger(c.leaves_most, leaves);
-                c.hashes_most = larger(c.hashes_most, hashes);
-                c.units_most = larger(c.units_most, leaves + hashes);
+                c.leaves_max = larger(c.leaves_max, leaves);
+                c.hashes_max = larger(c.hashes_max, hashes);
+                c.units_max = larger(c.units_max, leaves + hashes);
             }
             leaves = hashes = 0;
         } else {
@@ -140,11 +140,11 @@ static void every_path_is_right_for_every_height_and_k(void **state)
                 assert_int_equal(f.slots, c.slots);
                 assert_int_equal(f.leaves, c.leaves);
                 assert_int_equal(f.hashes, c.hashes);
-                assert_int_equal(f.leaves_most, c.leaves_most);
-                assert_int_equal(f.hashes_most, c.hashes_most);
-                assert_int_equal(f.units_most, c.units_most);
+                assert_int_equal(f.leaves_max, c.leaves_max);
+                assert_int_equal(f.hashes_max, c.hashes_max);
+                assert_int_equal(f.units_max, c.units_max);
                 assert_int_equal(f.work, c.leaves + c.hashes);
-                assert_int_equal(f.work_most, c.units_most);
+                assert_int_equal(f.work_max, c.units_max);
             }
         whole_free(&w, height);
     }
@@ -187,15 +187,15 @@ static void no_more_than_published_is_stored_or_done(void **state)
             continue;
         pb_traversal_figures m = measure(f->kind, f->height, f->k);
         if (f->leaves > 0)
-            assert_true((double)m.leaves_most <= f->leaves && (double)m.hashes_most <= f->hashes);
+            assert_true((double)m.leaves_max <= f->leaves && (double)m.hashes_max <= f->hashes);
         if (f->units > 0)
-            assert_true((double)m.units_most <= f->units);
+            assert_true((double)m.units_max <= f->units);
         if (f->storage > 0)
             assert_true((double)m.storage <= f->storage && (double)m.setup_storage <= f->storage);
         if (f->other_units) {
-            assert_int_equal(m.leaves_most, f->other_leaves);
-            assert_int_equal(m.hashes_most, f->other_hashes);
-            assert_int_equal(m.units_most, f->other_units);
+            assert_int_equal(m.leaves_max, f->other_leaves);
+            assert_int_equal(m.hashes_max, f->other_hashes);
+            assert_int_equal(m.units_max, f->other_units);
             assert_int_equal(m.storage, f->other_storage);
         }
     }
@@ -211,12 +211,12 @@ static void promises_hold_for_every_height(void **state)
                 pb_traversal_promise p;
                 pb_traversal_published(&spec, &p);
                 pb_traversal_figures m = measure(spec.kind, height, k);
-                assert_true(p.leaves == 0 || (double)m.leaves_most <= p.leaves);
-                assert_true(p.hashes == 0 || (double)m.hashes_most <= p.hashes);
-                assert_true(p.units == 0 || (double)m.units_most <= p.units);
+                assert_true(p.leaves == 0 || (double)m.leaves_max <= p.leaves);
+                assert_true(p.hashes == 0 || (double)m.hashes_max <= p.hashes);
+                assert_true(p.units == 0 || (double)m.units_max <= p.units);
                 if (kind == PB_TRAVERSAL_SZYDLO && height > 2) {
                     assert_true(m.storage <= larger(3 * height - 2, 2 * height + 1));
-                    assert_true(m.units_most <= 2 * height - 1);
+                    assert_true(m.units_max <= 2 * height - 1);
                 }
                 if (kind == PB_TRAVERSAL_BDS)
                     assert_true(p.storage == 0 || (double)m.storage <= p.storage);
@@ -252,11 +252,11 @@ static void the_cheapest_that_fits_is_chosen(void **state)
                 const pb_traversal_figures *f = &c.row[i].figures, *best = &c.row[c.winner].figures;
                 assert_int_equal(c.row[i].fits, f->storage <= cap && f->setup_storage <= cap);
                 if (c.row[i].fits)
-                    assert_true(by_average ? best->work <= f->work : best->work_most <= f->work_most);
+                    assert_true(by_average ? best->work <= f->work : best->work_max <= f->work_max);
             }
             if (!by_average && c.winner != UINT32_MAX) { /* more memory is never worse */
-                assert_true(c.row[c.winner].figures.work_most <= before);
-                before = c.row[c.winner].figures.work_most;
+                assert_true(c.row[c.winner].figures.work_max <= before);
+                before = c.row[c.winner].figures.work_max;
             }
         }
     }

@@ -59,7 +59,7 @@ static void results_are_those_of_a_plain_loop(void **state)
     for (int keep_all = 0; keep_all < 2; keep_all++) {
         const pb_certificate *plan;
         pb_run_figures figures;
-        assert_int_equal(pb_run_written(&ctx, pb_workload_graph(w), keep_all, &arena, &plan), PB_OK);
+        assert_int_equal(pb_run_program_order(&ctx, pb_workload_graph(w), keep_all, &arena, &plan), PB_OK);
         assert_int_equal(pb_run_plan(&ctx, w, plan, &(pb_run_options){.steps = RUNS}, &arena, &figures), PB_OK);
         assert_string_equal(figures.text, want);
     }

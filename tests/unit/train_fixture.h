@@ -102,7 +102,7 @@ static inline bool bench_plan(bench *b, const char *strategy, uint64_t cap)
     pb_engine_free(b->e);
     b->e = NULL;
     b->peak = pb_certificate_totals(planned.certificate)->peak;
-    pb_engine_options options = {.most_bytes =
+    pb_engine_options options = {.max_bytes =
                                      b->peak / 4 * 5}; /* addresses are not what is tested: some slack is quick */
     pb_status status = pb_engine_new(&b->ctx, planned.certificate, pb_workload_kernels(b->w), &options, &b->e);
     if (status != PB_OK)

@@ -121,7 +121,7 @@ static inline void runs_run(runs *r, const pb_certificate *plan, char digest[PB_
 {
     pb_engine *e;
     const pb_graph *g = pb_workload_graph(r->w);
-    pb_engine_options how = {.most_bytes = r->loose ? 2 * pb_certificate_totals(plan)->peak : 0, .slow_path = {"."}};
+    pb_engine_options how = {.max_bytes = r->loose ? 2 * pb_certificate_totals(plan)->peak : 0, .slow_path = {"."}};
     if (pb_engine_new(&r->ctx, plan, pb_workload_kernels(r->w), &how, &e) != PB_OK)
         fail_msg("%s", r->ctx.error.message);
     assert_int_equal(pb_workload_begin(r->w, 0, e), PB_OK);
@@ -143,7 +143,7 @@ static inline void runs_check(runs *r, const pb_certificate *plan, const char *d
     pb_measured m;
     char again[PB_HASH_TEXT];
     pb_engine_options how = {.check = true, .slow_path = {"."}};
-    how.most_bytes = r->loose ? 3 * pb_certificate_totals(plan)->peak : 0;
+    how.max_bytes = r->loose ? 3 * pb_certificate_totals(plan)->peak : 0;
     if (pb_engine_new(&r->ctx, plan, pb_workload_kernels(r->w), &how, &e) != PB_OK)
         fail_msg("%s", r->ctx.error.message);
     assert_int_equal(pb_workload_begin(r->w, 0, e), PB_OK);

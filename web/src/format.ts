@@ -36,6 +36,26 @@ export function scaleFor(max: number, unit: string): Scale {
   return { divide: 1000 ** power, unit: METRIC[power] + (power ? (unit === "flop" ? "flop" : "") : "") };
 }
 
+const FLOPS = ["flop", "Kflop", "Mflop", "Gflop", "Tflop", "Pflop"];
+
+/** A unit for memory over time up to `max`, such as GiB·s. Size and cost grow in turns, as in the command. */
+export function fluxScale(max: number, size: string, cost: string): Scale {
+  const own = TIMES.findIndex(([name]) => name === cost);
+  const sizes = size === "byte" ? BINARY.slice(0, 4) : [size];
+  const costs = own >= 0 ? TIMES.slice(own).map(([, shown]) => shown) : cost === "flop" ? FLOPS : [cost];
+  if (sizes.length === 1 && costs.length === 1) return scaleFor(max, "");
+  let [divide, s, c] = [1, 0, 0];
+  for (let turn = true; s + 1 < sizes.length || c + 1 < costs.length; turn = !turn) {
+    const bySize = (turn && s + 1 < sizes.length) || c + 1 === costs.length;
+    const step = bySize ? 1024 : 1000;
+    if (max / divide < step) break;
+    divide *= step;
+    if (bySize) s++;
+    else c++;
+  }
+  return { divide, unit: `${sizes[s]}·${costs[c]}` };
+}
+
 export function group(value: Whole | bigint): string {
   const text = String(value);
   const [head, tail] = text.split(".");

@@ -20,6 +20,8 @@ export const TERMS = {
   peak: "The largest memory in use at any time.",
   work: "The cost of all computations, recomputations included.",
   recompute: "The cost of computing values again after they were freed.",
+  uncompute: "The cost of removing values by reversing their computation.",
+  io: "The cost of moving values to slow memory and back.",
   flux: "Memory in use, summed over time.",
   moves: "Computations, removals and transfers in the plan.",
   cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The lowest cost wins.",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
+import { amount, fluxScale, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
 
 test("sizes in bytes take binary units", () => {
   assert.equal(amount(1700094464, "byte"), "1.58 GiB");
@@ -37,6 +37,15 @@ test("a column shares one scale", () => {
   const scale = scaleFor(1313194639360, "flop");
   assert.equal(scale.unit, "Tflop");
   assert.equal(scaled(154815954944, scale), "0.155");
+});
+
+test("memory over time has a unit of size and one of cost", () => {
+  assert.deepEqual(fluxScale(1023, "byte", "ns"), { divide: 1, unit: "B·ns" });
+  assert.deepEqual(fluxScale(1536, "byte", "ns"), { divide: 1024, unit: "KiB·ns" });
+  assert.equal(fluxScale(8.7e16, "byte", "ns").unit, "GiB·ms");
+  assert.equal(fluxScale(1.844674407370955e25, "byte", "flop").unit, "GiB·Pflop");
+  assert.deepEqual(fluxScale(649000, "pebble", "ns"), { divide: 1000, unit: "pebble·µs" });
+  assert.equal(fluxScale(649, "pebble", "step").unit, "");
 });
 
 test("long numbers are grouped or shortened", () => {

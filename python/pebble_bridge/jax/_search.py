@@ -11,7 +11,7 @@ NEVER = 1 << 60
 
 
 class Search:
-    """Searches the cheapest choice whose replay fits a budget, within a limited effort.
+    """Searches for the cheapest choice whose replay fits a budget, within a limited effort.
 
     Deterministic: effort is counted in node visits, not in time.
     """

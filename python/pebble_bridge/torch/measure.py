@@ -20,7 +20,7 @@ from .capture import Captured
 from .errors import TorchPlanError, Unsupported
 from .found import as_found
 from .program import Operation
-from .runner import Step, as_written, compile_step
+from .runner import Step, compile_step, program_order_moves
 from .state import kernels_alone
 from .work import Work
 
@@ -115,7 +115,7 @@ def check_results(captured: Captured, start: torch.Tensor, results: tuple) -> No
 
 def program_order(captured: Captured, start: torch.Tensor) -> tuple:
     """The results of the captured step in program order, each operation computed once."""
-    step = compile_step(captured.program, as_written(captured.program))
+    step = compile_step(captured.program, program_order_moves(captured.program))
     with untouched(captured), kernels_alone(device_of(captured)):
         torch.set_rng_state(start)
         return step(captured.given(captured.example_inputs), None, None)
@@ -124,7 +124,7 @@ def program_order(captured: Captured, start: torch.Tensor) -> tuple:
 def check_capture(captured: Captured) -> None:
     """Runs the model and the captured step with the same random numbers, and rejects a capture with other results: what
     a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
-    step = compile_step(captured.program, as_written(captured.program))
+    step = compile_step(captured.program, program_order_moves(captured.program))
     with untouched(captured):
         start = torch.get_rng_state()
         loss = captured.plain_step()
@@ -189,7 +189,7 @@ def profile(captured: Captured, repeats: int = 3) -> None:
     run; the minimum time of each operation counts, because the machine may be shared. With ``repeats=0`` costs stay.
     """
     program = captured.program
-    step = compile_step(program, as_written(program), marks=True)
+    step = compile_step(program, program_order_moves(program), marks=True)
     given = captured.given(captured.example_inputs)
     wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
     with untouched(captured), kernels_alone(device_of(captured)):

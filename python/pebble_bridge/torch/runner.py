@@ -203,7 +203,7 @@ def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False
     return compiler.finish()
 
 
-def as_written(program: Program) -> list[Move]:
+def program_order_moves(program: Program) -> list[Move]:
     """The moves of the program in program order: every value computed once and freed after its last use."""
     last: dict[Operation, list[Value]] = {}
     for value in program.values:

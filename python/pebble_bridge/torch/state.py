@@ -49,7 +49,7 @@ class State:
         return next((tensor.device.type for tensor in self.trained.values()), "cpu")
 
     def named(self, parameters: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Other tensors in place of these."""
+        """The given tensors by name, in place of the model's own."""
         return dict(zip(self.trained, parameters, strict=True)) | dict(zip(self.others, others, strict=True))
 
     def call(self, module: Any, values: dict[str, torch.Tensor], inputs: Sequence[Any]) -> Any:

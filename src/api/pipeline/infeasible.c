@@ -18,8 +18,8 @@ static void least_text(const pb_game *game, const pb_bounds *b, char *text, size
 {
     const char *unit = game->graph->size_unit, *why = b->least_why;
     char need[128], cap[128], what[100];
-    pb_amount_text(b->least_cap + b->beside, unit, need, sizeof need);
-    pb_amount_text(b->beside ? game->cap + game->borrow : game->cap, unit, cap, sizeof cap);
+    pb_amount_text(b->least_cap + b->borrowed, unit, need, sizeof need);
+    pb_amount_text(b->borrowed ? game->cap + game->borrow : game->cap, unit, cap, sizeof cap);
     if (strcmp(why, "best traversal") == 0)
         snprintf(what, sizeof what, "any order of this tree, with any recomputation,");
     else if (strcmp(why, "edge ranks") == 0 || strcmp(why, "exhaustive search") == 0)
@@ -32,8 +32,8 @@ static void least_text(const pb_game *game, const pb_bounds *b, char *text, size
         snprintf(what, sizeof what, "what must be in memory when %.40s is computed",
                  pb_graph_name(game->graph, b->least_at));
     snprintf(text, room, "%s needs %s; %s %s%s", what, need,
-             b->beside ? "the cap and the borrowed memory are" : "the cap is", cap,
-             game->borrow && !b->beside ? ", and borrowed values cannot be kept" : "");
+             b->borrowed ? "the cap and the borrowed memory are" : "the cap is", cap,
+             game->borrow && !b->borrowed ? ", and borrowed values cannot be kept" : "");
 }
 
 bool pbi_infeasible_text(const pb_game *game, const pb_bounds *b, char *text, size_t room)

@@ -21,25 +21,24 @@ static pb_status price(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     return pbi_fail(ctx, PB_EFORMAT, "the schedule's machine cannot price the graph: %.400s", why);
 }
 
-pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
-                   pb_verdict *verdict, pb_metrics *metrics)
+pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out)
 {
     pb_status status = price(ctx, g, s, result, &g);
     if (status != PB_OK)
         return status;
-    *game = (pb_game){.graph = g,
-                      .kind = s->game,
-                      .cap = s->cap,
-                      .borrow = s->borrow,
-                      .weights = s->weights,
-                      .tier_count = s->tier_count};
-    memcpy(game->tiers, s->tiers, sizeof game->tiers);
-    status = pb_verify(ctx, game, &s->moves, result, verdict);
-    if (status != PB_OK || !verdict->certificate)
+    out->game = (pb_game){.graph = g,
+                          .kind = s->game,
+                          .cap = s->cap,
+                          .borrow = s->borrow,
+                          .weights = s->weights,
+                          .tier_count = s->tier_count};
+    memcpy(out->game.tiers, s->tiers, sizeof out->game.tiers);
+    status = pb_verify(ctx, &out->game, &s->moves, result, &out->verdict);
+    if (status != PB_OK || !out->verdict.certificate)
         return status;
-    status = pb_metrics_measure(ctx, verdict->certificate, metrics);
+    status = pb_metrics_measure(ctx, out->verdict.certificate, &out->metrics);
     if (status == PB_OK && s->bound_kind != PB_BOUND_NONE)
-        metrics->gap = pb_metrics_gap(metrics->makespan, s->lower_bound);
+        out->metrics.gap = pb_metrics_gap(out->metrics.makespan, s->lower_bound);
     return status;
 }
 
@@ -107,29 +106,33 @@ bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s)
 }
 
 /* Puts the first error that is not a broken rule into out->message. */
-static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
+static pb_status check_claims(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
 {
     char text[512];
     bool apart;
     if (!out->same_graph && !any_graph) {
-        out->fault = PB_FAULT_GRAPH;
+        out->failure = PB_FAILURE_GRAPH;
         int used = snprintf(out->message, sizeof out->message,
                             "the schedule was made for another graph (%.80s): the hashes differ",
                             s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
         if (pb_read_otherwise(out->game.graph, s))
             snprintf(out->message + used, sizeof out->message - (size_t)used,
-                     "; its file was read with %.150s, this graph with %.150s",
+                     "; its file was read with %.150s, this graph with %.150s: use the same options",
                      s->read_with ? s->read_with : "no options",
                      out->game.graph->read_with ? out->game.graph->read_with : "no options");
+        else
+            snprintf(out->message + used, sizeof out->message - (size_t)used, "; pass the graph that it was made for");
         return PB_OK;
     }
     pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);
     if (status == PB_OK && !apart) {
-        out->fault = PB_FAULT_ADDRESSES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the addresses are wrong: %s", text);
+        out->failure = PB_FAILURE_ADDRESSES;
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the addresses are wrong: %s; plan again with addresses", text);
     } else if (status == PB_OK && pb_judge_metrics(s, &out->metrics, text, sizeof text)) {
-        out->fault = PB_FAULT_FIGURES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the figures are wrong: %s", text);
+        out->failure = PB_FAILURE_FIGURES;
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the figures are wrong: %s; correct the file", text);
     }
     return status;
 }
@@ -143,17 +146,17 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     if (status != PB_OK)
         return status;
     out->same_graph = !s->graph_hash[0] || strcmp(hash, s->graph_hash) == 0;
-    status = pb_judge(ctx, g, s, result, &out->game, &out->verdict, &out->metrics);
+    status = pb_judge(ctx, g, s, result, out);
     if (status == PB_ERANGE) {
-        out->fault = PB_FAULT_RANGE;
+        out->failure = PB_FAILURE_RANGE;
         snprintf(out->message, sizeof out->message, "%s", ctx->error.message);
         return PB_OK;
     }
     if (status != PB_OK)
         return status;
     if (out->verdict.certificate)
-        return look_beside(ctx, s, any_graph, out);
-    out->fault = PB_FAULT_RULE;
+        return check_claims(ctx, s, any_graph, out);
+    out->failure = PB_FAILURE_RULE;
     pb_verdict_text(&out->game, &s->moves, &out->verdict, text, sizeof text);
     snprintf(out->message, sizeof out->message, "%s [rule %s]", text, pb_rule_name(out->verdict.rule));
     return PB_OK;
@@ -162,12 +165,12 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
 static const char *node_text(const pb_judgement *j, pb_node v)
 {
     const pb_graph *g = j->game.graph;
-    return j->fault == PB_FAULT_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
+    return j->failure == PB_FAILURE_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
 }
 
 pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink)
 {
-    bool legal = j->verdict.certificate != NULL, placed = j->fault == PB_FAULT_RULE;
+    bool legal = j->verdict.certificate != NULL, placed = j->failure == PB_FAILURE_RULE;
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
     pbi_out_text(&out, legal ? "{\"legal\":true" : "{\"legal\":false");

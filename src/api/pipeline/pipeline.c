@@ -135,18 +135,19 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan 
     if (!moves)
         return PB_ENOMEM;
     *moves = plan->moves;
-    pb_verdict verdict;
+    pbi_certified c;
     bool as_made = job->as_made || (plan->outcome == PB_OPTIMAL && pbi_nothing_is_free(out->game));
-    pb_status status = as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &verdict, &s->metrics)
-                               : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &verdict, &s->metrics);
+    pb_status status = as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &c)
+                               : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &c);
     if (status != PB_OK)
         return status;
-    if (!verdict.certificate) {
+    if (!c.verdict.certificate) {
         char text[300];
-        pb_verdict_text(out->game, moves, &verdict, text, sizeof text);
+        pb_verdict_text(out->game, moves, &c.verdict, text, sizeof text);
         return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
-                        pb_rule_name(verdict.rule));
+                        pb_rule_name(c.verdict.rule));
     }
+    s->metrics = c.metrics;
     pb_event cleaner = {PB_EVENT_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
     if (moves->move != plan->moves.move) /* better than the plan that was reported */
         pbi_emit(job->request, &cleaner);
@@ -154,7 +155,7 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan 
     s->has_metrics = true;
     s->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
     claim(out->game, b, s);
-    out->certificate = verdict.certificate;
+    out->certificate = c.verdict.certificate;
     return PB_OK;
 }
 
@@ -383,7 +384,9 @@ static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_move
     pb_arena_init(&scratch, ctx);
     pb_status status = pb_verify(ctx, &any, start, &scratch, &verdict);
     if (status == PB_OK && !verdict.certificate)
-        status = pbi_fail(ctx, PB_EINVAL, "the plan to start from is illegal [rule %s]", pb_rule_name(verdict.rule));
+        status = pbi_fail(ctx, PB_EINVAL,
+                          "the plan to start from is illegal [rule %s]; start from a plan for this graph, game and cap",
+                          pb_rule_name(verdict.rule));
     pb_arena_release(&scratch);
     return status;
 }

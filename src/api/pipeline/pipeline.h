@@ -50,7 +50,7 @@ typedef struct pbi_job {
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, in addition to request->start; NULL: none */
     uint64_t end_ns;            /* 0, or the end of the strategy's time, by the context's clock */
     bool as_made;               /* no clean-up: plans stay as strategies make them */
-    bool others;                /* others share the time: proofs get no more than their usual effort */
+    bool others;                /* other strategies share the time: proofs get no more than their usual effort */
     bool no_proofs;             /* the caller runs exact strategies itself, once for all plans */
     const pb_bounds *quick;     /* NULL, or bounds of this game under any cap, to be used again */
     pbi_bound_cache *cache;     /* for plans with the same cap, weights and tiers; NULL: quick bounds are enough */

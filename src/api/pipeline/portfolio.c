@@ -19,10 +19,10 @@ typedef struct portfolio {
     pb_plan_result fast; /* tiered: the best plan in fast memory alone; its moves are in an arena of their own */
     pb_arena fast_arena;
     bool any_fast;
-    uint64_t lower_bound; /* the highest that a strategy has proved */
-    const char *reason;   /* why the game is infeasible */
-    bool starved;         /* a strategy ran out of memory: others may need less */
-    char bug[256];        /* a strategy's plan was illegal: those of others may be legal */
+    uint64_t lower_bound;                     /* the highest that a strategy has proved */
+    const char *reason;                       /* why the game is infeasible */
+    bool starved;                             /* a strategy ran out of memory: others may need less */
+    char bug[sizeof((pb_error *)0)->message]; /* a strategy's plan was illegal: those of others may be legal */
 } portfolio;
 
 static bool uses_slow_memory(const pb_moves *moves)
@@ -123,7 +123,7 @@ static void take_better(portfolio *p, const pb_strategy *row, const pb_plan_resu
 static void log_bug(portfolio *p)
 {
     pb_context *ctx = p->job.ctx;
-    snprintf(p->bug, sizeof p->bug, "%.255s", ctx->error.message);
+    memcpy(p->bug, ctx->error.message, sizeof p->bug);
     if (ctx->log)
         ctx->log(ctx->callback_state, p->bug);
 }
@@ -198,7 +198,8 @@ static pb_status give_up(const portfolio *p, pbi_plan *plan)
     if (p->bug[0])
         return pbi_fail(p->job.ctx, PB_EBUG, "%s", p->bug);
     if (p->starved)
-        return pbi_fail(p->job.ctx, PB_ENOMEM, "every strategy that might have found a plan ran out of memory");
+        return pbi_fail(p->job.ctx, PB_ENOMEM,
+                        "every strategy that might have found a plan ran out of memory" PBI_FREE_MEMORY);
     return pbi_plan_give_up(plan, "no strategy found a plan within the cap");
 }
 

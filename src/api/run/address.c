@@ -54,12 +54,12 @@ static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *f
 }
 
 /* Quick plans for the cap itself, if there was no time for one, and for much smaller caps, even after the time
- * limit: unused memory is better than no plan that fits. *fits stays false if none fits. */
+ * limit: unused memory is better than no plan that fits. made->fits stays false if none fits. */
 static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                             pb_plan_result *out, pb_packing *packing, bool *fits)
+                             pb_addressed *made)
 {
     static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* percent */
-    const pb_schedule first = out->schedule;
+    const pb_schedule first = made->planned.schedule;
     pb_game smaller = *game;
     pb_request quick = *request;
     pb_status status = PB_OK;
@@ -68,7 +68,8 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
     pbi_overtime overtime;
     uint64_t limit = ctx->tick_limit;
     pbi_overtime_begin(&overtime, ctx, UINT64_MAX);
-    for (size_t i = out->certificate ? 1 : 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
+    size_t i = made->planned.certificate ? 1 : 0;
+    for (; i < sizeof shares / sizeof *shares && status == PB_OK && !made->fits; i++) {
         pb_plan_result now;
         pb_packing places;
         smaller.cap = shares[i] == 100 ? game->cap : game->cap / 100 * shares[i];
@@ -77,11 +78,11 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
         if (status != PB_OK || !now.certificate)
             break;
         status = pbi_address_plan(ctx, now.certificate, game->cap, result, &places);
-        *fits = status == PB_OK && places.size <= game->cap;
-        if (*fits) {
-            *packing = places;
+        made->fits = status == PB_OK && places.size <= game->cap;
+        if (made->fits) {
+            made->packing = places;
             ctx->tick_limit = 0;
-            status = take(ctx, game, &first, &now, result, out);
+            status = take(ctx, game, &first, &now, result, &made->planned);
         }
     }
     pbi_overtime_end(&overtime);
@@ -93,16 +94,19 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
                            pb_plan_result *out, pb_packing *packing)
 {
     pb_addressed made;
-    bool fits = false;
     pb_status status = pb_plan_addressed(ctx, game, request, PB_ALIGN_DEFAULT, result, &made);
     if (status != PB_OK)
         return status;
-    *out = made.planned;
-    *packing = made.packing;
-    bool late = !out->certificate && out->schedule.outcome == PB_GAVE_UP && request->time_ns;
-    if (made.fits || (!out->certificate && !late))
-        return PB_OK;
-    if (ctx->stopped != PB_STOP_INTERRUPT)
-        status = last_resort(ctx, game, request, result, out, packing, &fits);
-    return status != PB_OK || fits || late ? status : give_up(game, made.packing.size, result, out);
+    bool any = made.planned.certificate != NULL;
+    bool late = !any && made.planned.schedule.outcome == PB_GAVE_UP && request->time_ns;
+    bool search = !made.fits && (any || late);
+    if (search && ctx->stopped != PB_STOP_INTERRUPT)
+        status = last_resort(ctx, game, request, result, &made);
+    if (status == PB_OK && search && !made.fits && !late)
+        status = give_up(game, made.packing.size, result, &made.planned);
+    if (status == PB_OK) {
+        *out = made.planned;
+        *packing = made.packing;
+    }
+    return status;
 }

@@ -60,12 +60,12 @@ static pb_status pack_quickly(maker *m, attempt *a)
 static pb_status pack_better(maker *m, attempt *a, uint64_t effort, uint64_t seed)
 {
     pb_packing better;
-    bool enough = a->packing.least || (fits(m, a) && m->game->cap != PB_UNLIMITED);
+    bool enough = a->packing.minimal || (fits(m, a) && m->game->cap != PB_UNLIMITED);
     if (enough || m->ctx->stopped != PB_GO_ON)
         return PB_OK;
     pb_pack_options options = {.cap = m->game->cap, .effort = effort, .seed = seed};
     pb_status status = pb_pack(m->ctx, &a->lives, &options, &a->arena, &better);
-    if (status == PB_OK && (better.size < a->packing.size || better.least))
+    if (status == PB_OK && (better.size < a->packing.size || better.minimal))
         a->packing = better;
     return status == PB_ECANCELLED ? PB_OK : status;
 }
@@ -181,7 +181,7 @@ static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
     uint64_t cap = planned.schedule.cap;
     if (a->any) {
         planned.schedule.addresses =
-            (pb_addresses){m->align, a->packing.size, a->packing.least, a->packing.offset, a->lives.count};
+            (pb_addresses){m->align, a->packing.size, a->packing.minimal, a->packing.offset, a->lives.count};
         if (cap != m->game->cap)
             pbi_result_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
     }
@@ -205,7 +205,7 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
 {
     maker m = {.ctx = ctx, .game = game, .request = request, .align = align};
     if (!align || (align & (align - 1)))
-        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+        return pbi_fail(ctx, PB_EINVAL, "the alignment must be a power of two, such as 64");
     m.begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
     pb_status status = plan_and_pack(&m, game->cap, &m.first);
     if (status == PB_OK && m.first.any && !fits(&m, &m.first))

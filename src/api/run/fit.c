@@ -8,9 +8,9 @@
 #include "pebble/run.h"
 
 #include "api/run/address.h"
+#include "api/run/fit_search.h"
 #include "base/context.h"
 #include "engine/program_order.h"
-#include "plan/sequence/training.h"
 #include "plan/strategy.h"
 
 #include <inttypes.h>
@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { MAX_OPTIONS = 64, VALUE_ROOM = 24, REPEAT = 5, MIN_LOOKS = 7 };
-#define MAX_VALUE (UINT64_C(1) << 40)
 
 /* One value of the option: the workload, and a plan that fits if there is one. */
 typedef struct attempt {
@@ -41,6 +40,7 @@ typedef struct finder {
     uint64_t *cost; /* measured, by node; NULL: not yet */
     uint32_t cost_count;
     attempt best;
+    pb_fit_way way; /* that is being searched */
     pb_fit fit;
 } finder;
 
@@ -108,19 +108,6 @@ static pb_status with_costs(finder *f, attempt *t, const pb_graph **out)
     return status;
 }
 
-static pb_status forward_cost(finder *f, const pb_graph *g, uint64_t *cost)
-{
-    pb_arena scratch;
-    pbi_training training;
-    pb_arena_init(&scratch, f->ctx);
-    pb_status status = pbi_training_find(g, &scratch, &training);
-    *cost = 0;
-    for (uint32_t i = 0; status == PB_OK && i < training.forward; i++)
-        *cost += g->cost[training.order[i]];
-    pb_arena_release(&scratch);
-    return status;
-}
-
 /* ---- does it fit? ---- */
 
 static pb_status fits_in_program_order(finder *f, attempt *t, bool keep_all, uint64_t cap, bool *fits)
@@ -148,7 +135,7 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t c
     }
     pb_status status = with_costs(f, t, &game.graph);
     if (status == PB_OK)
-        status = forward_cost(f, game.graph, &forward);
+        status = pbi_forward_cost(f->ctx, game.graph, &forward);
     if (status == PB_OK)
         status = pb_run_plan_make(f->ctx, &game, &request, &t->arena, &planned, &t->packing);
     f->fit.plans++;
@@ -165,8 +152,10 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t c
 }
 
 /* Keeps the attempt if it fits. */
-static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits, bool *taken)
+static pb_status try_value(void *state, uint64_t value, bool *fits, bool *taken)
 {
+    finder *f = state;
+    pb_fit_way way = f->way;
     attempt now;
     *fits = false;
     pbi_progress(f->ctx, pb_fit_way_name(way), value, 0);
@@ -175,8 +164,9 @@ static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits
         return status;
     status = open_at(f, value, &now, taken);
     if (status == PB_OK && *taken)
-        status = way <= PB_FIT_WRITTEN ? fits_in_program_order(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
-                                       : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
+        status = way <= PB_FIT_PROGRAM_ORDER
+                     ? fits_in_program_order(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
+                     : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
     if (status != PB_OK || !*fits) {
         drop(&now);
         return status;
@@ -188,27 +178,10 @@ static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits
 
 static pb_status search(finder *f, pb_fit_way way, uint64_t low)
 {
-    bool fits = true, taken = true, refused = true; /* refused: the workload takes no value as large as `high` */
-    uint64_t high = low ? 2 * low : 1;
-    pb_status status = PB_OK;
-    for (; status == PB_OK && fits && high <= MAX_VALUE; high *= fits ? 2 : 1) {
-        status = try_value(f, way, high, &fits, &taken);
-        low = status == PB_OK && fits ? high : low;
-        refused = fits || !taken;
-    }
-    while (status == PB_OK && low + 1 < high) {
-        uint64_t middle = low + (high - low) / 2;
-        status = try_value(f, way, middle, &fits, &taken);
-        if (status == PB_OK && fits) {
-            low = middle;
-        } else {
-            high = middle;
-            refused = !taken;
-        }
-    }
-    f->fit.row[way].value = low;
-    f->fit.row[way].bounded = !refused;
-    return status;
+    pb_fit_row *row = &f->fit.row[way];
+    row->value = low;
+    f->way = way;
+    return pbi_fit_search(try_value, f, 1, &row->value, &row->bounded);
 }
 
 /* ---- running the answers ---- */
@@ -226,7 +199,7 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     if (f->best.value != row->value) /* the previous way has the same answer: its plan is as good */
         return PB_OK;
     describe_best(f, row);
-    pb_run_options how = {.steps = 1, .most_bytes = f->request->cap, .packing = &f->best.packing};
+    pb_run_options how = {.steps = 1, .max_bytes = f->request->cap, .packing = &f->best.packing};
     pb_status status = pb_run_plan(f->ctx, f->best.w, f->best.plan, &how, result, &row->measured);
     if (status != PB_OK)
         return status;
@@ -239,8 +212,8 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     return PB_OK;
 }
 
-/* After a stop: reports what was found and not run, and what fits one way fits the following ones. Whether the
- * workload takes a larger value is not known. */
+/* After a stop: completes the rows. What fits in one way also fits in the following ones; an answer that was not run is
+ * reported all the same. Whether the workload takes a larger value is not known. */
 static void complete_rows(finder *f)
 {
     for (int way = 0; way < PB_FIT_WAYS; way++) {

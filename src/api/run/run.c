@@ -24,8 +24,8 @@ pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, 
     return pb_profile_run(ctx, pb_workload_graph(w), pb_workload_kernels(w), &options, result, out);
 }
 
-pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
-                         const pb_certificate **out)
+pb_status pb_run_program_order(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+                               const pb_certificate **out)
 {
     return pbi_program_plan(ctx, g, keep_all, result, out);
 }
@@ -153,7 +153,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
     pb_arena scratch;
     pb_run_figures figures = {0};
     runner r = {.ctx = ctx, .w = w, .options = options};
-    pb_engine_options how = {.most_bytes = options->most_bytes,
+    pb_engine_options how = {.max_bytes = options->max_bytes,
                              .packing = options->packing,
                              .timed = take_time,
                              .timed_state = &r,
@@ -161,7 +161,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
                              .replan = options->replan ? replan : NULL,
                              .replan_state = &r};
     if (steps >= UINT32_MAX)
-        return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps");
+        return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps; use fewer");
     pb_arena_init(&scratch, ctx);
     char(*digest)[PB_HASH_TEXT] = pb_arena_zero(result, steps, sizeof *digest);
     figures.digest = (const char(*)[PB_HASH_TEXT])digest;

@@ -64,7 +64,7 @@ static void put_parameter(pbi_out *out, const pb_param_spec *p)
     static const char *const kinds[] = {"integer", "real", "word"};
     pbi_put_text(out, "{\"key\":", p->key);
     pbi_put_text(out, ",\"kind\":", kinds[p->kind]);
-    pbi_put_text(out, ",\"default\":", p->standard);
+    pbi_put_text(out, ",\"default\":", p->default_text);
     pbi_put_text(out, ",\"words\":", p->kind == PB_PARAM_WORD ? p->words : NULL);
     pbi_put_text(out, ",\"help\":", p->help);
     pbi_out_text(out, p->positional ? ",\"positional\":true}" : ",\"positional\":false}");

@@ -61,7 +61,7 @@ pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names
         return PB_EINVAL;
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
-        return pbi_session_drop(s, "there must be as many names as nodes, each ended by NUL");
+        return pbi_session_drop(s, "expected one name per node, each ended by NUL");
     s->names = names;
     s->name_count = count;
     return PB_OK;
@@ -72,10 +72,10 @@ pb_status pbi_session_labels(pb_session *s, uint32_t count, const uint32_t *inde
 {
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !index))
-        return pbi_session_drop(s, "names must each be ended by NUL, and every node needs an index");
+        return pbi_session_drop(s, "expected names, each ended by NUL, and an index for each node");
     for (uint32_t i = 0; i < count; i++)
         if (index[i] != UINT32_MAX && index[i] >= found)
-            return pbi_session_drop(s, "a node has an index that there is no name for");
+            return pbi_session_drop(s, "a node has an index that has no name; add the name");
     const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
     if (!list)
         return pbi_session_end_draft(s, PB_ENOMEM);
@@ -104,10 +104,11 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
     pb_status status = pbi_session_need_builder(s);
     pb_node added;
     if (status == PB_OK && count && (!cost || !size))
-        return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes");
+        return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes; pass both arrays");
     if (status == PB_OK && ((s->names && s->name_count != count) || (s->group.index && s->group.count != count) ||
                             !pbi_draft_work_fits(&s->work, count)))
-        return pbi_fail(&s->ctx, PB_EINVAL, "there must be as many names, groups, counts and words as nodes");
+        return pbi_fail(&s->ctx, PB_EINVAL,
+                        "names, groups, counts and words must be as many as nodes; pass one of each per node");
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         pb_node_spec spec = {.name = name,
                              .cost = cost[i],
@@ -117,7 +118,9 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
                              .group = pbi_draft_label(&s->group, i),
                              .work = pbi_draft_work_at(&s->work, i)};
         if (flags && (flags[i] & ~own))
-            return pbi_fail(&s->ctx, PB_EINVAL, "node %u has flags that a caller may not set", (unsigned)i);
+            return pbi_fail(&s->ctx, PB_EINVAL,
+                            "node %u has unknown flags; use GIVEN, GIVEN_SLOW, ONCE, KEEP and TARGET only",
+                            (unsigned)i);
         status = pb_builder_add_node(s->builder, &spec, &added);
         if (status == PB_OK && flags && (flags[i] & PB_NODE_TARGET))
             status = pb_builder_add_target(s->builder, added);
@@ -146,7 +149,7 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
                                                        : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
                                                                                            : NULL;
     if (!add || (count && (!first || !second)))
-        return pbi_session_drop(s, "pairs are edge, inplace or byproduct_of, with two arrays of nodes");
+        return pbi_session_drop(s, "expected pairs of kind edge, inplace or byproduct_of, with two arrays of nodes");
     pb_status status = pbi_session_need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, first[i], second[i]);
@@ -161,7 +164,7 @@ pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, c
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
                                                                            : NULL;
     if (!add || (count && !node))
-        return pbi_session_drop(s, "lists are target or order, with an array of nodes");
+        return pbi_session_drop(s, "expected a list of kind target or order, with an array of nodes");
     pb_status status = pbi_session_need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, node[i]);
@@ -191,7 +194,7 @@ pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cos
 pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, const pb_graph **out)
 {
     static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* as the Python package writes them */
-    pb_read_options how = {.inputs = PB_INPUTS_AUTO, .dim_words = &words};
+    pb_read_options how = {.path = path, .dim_words = &words};
     pbi_session_begin_reading(s);
     pb_status status = pb_settings_reading(&s->ctx, &s->settings, &s->arena, &how);
     if (status != PB_OK && s->settings.wrong < PB_SETTING_COUNT)
@@ -199,7 +202,7 @@ pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, co
     if (status != PB_OK)
         return status;
     s->settings.wrong = PB_SETTING_COUNT;
-    return pb_graph_read_with(&s->ctx, source, PB_FORMAT_AUTO, path, &how, &s->arena, out);
+    return pb_graph_read_with(&s->ctx, source, &how, &s->arena, out);
 }
 
 pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path,
@@ -223,7 +226,7 @@ pb_status pb_session_generate(pb_session *s, const char *family, const char *par
         size_t length = strcspn(at, "\n");
         const char *sign = memchr(at, '=', length);
         if (!sign || count == MOST_PARAMETERS)
-            return wrong(s, "parameters are lines key=value, at most 64 of them");
+            return wrong(s, "expected parameters as lines key=value, at most 64 of them");
         char *key = pb_arena_text(&s->arena, at, (size_t)(sign - at));
         char *value = pb_arena_text(&s->arena, sign + 1, length - (size_t)(sign - at) - 1);
         if (!key || !value)

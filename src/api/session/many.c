@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { STANDARD_POINTS = 20 };
+enum { DEFAULT_POINTS = 20 };
 
 /* A comparison, and what its document contains in addition to the rows. */
 typedef struct contest {
@@ -28,15 +28,13 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
         status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
-    unsigned games = 0;
-    status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &c->base, &games));
-    const char *only = request.strategy;
-    request.strategy = NULL;
     request.prove = request.find_least = true;
-    if (status == PB_OK && (games & PB_GAME_REVERSIBLE))
+    pb_compare_request compare = {.strategies = request.strategy, .plan = request};
+    status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &c->base, &compare.games));
+    if (status == PB_OK && (compare.games & PB_GAME_REVERSIBLE))
         status = pb_front_view_make(&s->ctx, c->base.graph, s->left_ns, &s->arena, &c->front);
     if (status == PB_OK)
-        status = pb_compare(&s->ctx, &c->base, games, only, &request, &s->arena, &c->rows);
+        status = pb_compare(&s->ctx, &c->base, &compare, &s->arena, &c->rows);
     return status;
 }
 
@@ -83,9 +81,9 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
         status = pbi_take_request(s, &request.plan, &handler);
     if (status == PB_OK)
         status = pbi_session_name(
-            s, pb_settings_weights(&s->ctx, &s->settings, &s->arena, &weights, &request.weights_count));
+            s, pb_settings_weights(&s->ctx, &s->settings, base.graph, &s->arena, &weights, &request.weights_count));
     if (status == PB_OK)
-        status = pbi_take_number(s, PB_SET_points, STANDARD_POINTS, PB_SWEEP_MOST_CAPS, &points);
+        status = pbi_take_number(s, PB_SET_points, DEFAULT_POINTS, PB_SWEEP_MAX_CAPS, &points);
     if (status != PB_OK)
         return status;
     request.weights = weights;
@@ -138,7 +136,8 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
     if (!s)
         return PB_EINVAL;
     if (cell >= sweep->cell_count)
-        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
+        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu; cells count from 0",
+                                           (unsigned long long)cell));
     const pb_sweep_cell *c = &sweep->cells[cell];
     pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     if (!p)
@@ -150,7 +149,7 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
                           .failed_step = UINT64_MAX,
                           .failed_node = PB_NO_NODE,
                           .seconds = c->seconds};
-    *out = c->there ? p : NULL;
+    *out = c->present ? p : NULL;
     return PB_OK;
 }
 
@@ -166,6 +165,8 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = pb_info_make(&s->ctx, game.graph, info);
+    if (status == PB_OK && game.graph->priced_by)
+        status = pb_step_report_make(&s->ctx, game.graph, &s->arena, &info->step);
     unsigned games = 0;
     if (status == PB_OK)
         status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &game, &games));

@@ -21,15 +21,15 @@ static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_re
     if (!start)
         return PB_OK;
     if (!start->certificate)
-        return wrong(s, "there is no plan to start from");
+        return wrong(s, "the result to start from has no plan; pass one with a plan");
     if (start->game->graph != game->graph)
         status = pb_graph_hash(&s->ctx, game->graph, hash);
     if (status != PB_OK)
         return status;
     if (start->game->graph != game->graph && strcmp(hash, start->schedule.graph_hash) != 0)
-        return wrong(s, "the plan to start from is for another graph");
+        return wrong(s, "the plan to start from is for another graph; pass one for this graph");
     if (start->game->kind != game->kind)
-        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to start from is for the %s game",
+        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to start from is for the %s game; pass one for this game",
                         pb_game_kind_name(start->game->kind));
     request->start = &start->schedule.moves;
     return PB_OK;
@@ -60,35 +60,36 @@ pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result
 
 /* ---- judging ---- */
 
-static pb_status add_move(pb_session *s, uint8_t op, uint32_t node, uint8_t place, uint32_t over, const uint32_t *also,
-                          uint64_t count)
+static pb_status add_move(pb_session *s, const uint32_t *row, const uint32_t *also, uint64_t count)
 {
+    uint32_t op = row[0], node = row[1], place = row[2], over = row[3];
     if (op >= PB_OP_COUNT)
-        return wrong(s, "a move is compute, uncompute, free, store, load or drop, by its number");
+        return wrong(s, "expected the number of compute, uncompute, free, store, load or drop as a move");
+    if (place > PB_MOVE_BORROWED)
+        return pbi_fail(&s->ctx, PB_EINVAL, "expected a tier or borrowed memory, at most %d, as the place of a move",
+                        PB_MOVE_BORROWED);
     if (count > UINT32_MAX)
-        return wrong(s, "a move makes by-products, and fewer of them than there are nodes");
+        return wrong(s, "a move has more by-products than there are nodes; leave some out");
     if (op == PB_COMPUTE && place == PB_MOVE_BORROWED)
         return pb_moves_add_borrowed(&s->moves, node);
     if (op == PB_COMPUTE)
         return pb_moves_add_compute(&s->moves, node, over, also, (uint32_t)count);
     bool slow = op == PB_STORE || op == PB_LOAD || op == PB_DROP;
-    return pb_moves_add(&s->moves, (pb_op)op, node, slow ? (place ? place : 1) : 0);
+    return pb_moves_add(&s->moves, (pb_op)op, node, slow ? (place ? (uint8_t)place : 1) : 0);
 }
 
-pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
-                               const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
+pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint32_t *rows, const uint64_t *also_start,
                                const uint32_t *also)
 {
     if (!s)
         return PB_EINVAL;
-    pb_status status = count && (!op || !node) ? wrong(s, "moves need operations and nodes") : PB_OK;
+    pb_status status = count && !rows ? wrong(s, "moves need rows of four numbers; pass the array") : PB_OK;
     for (uint64_t i = 0; i < count && status == PB_OK; i++) {
         uint64_t from = also_start ? also_start[i] : 0, to = also_start ? also_start[i + 1] : 0;
         if (to < from || (to > from && !also))
-            status = wrong(s, "the rows of by-products must not fall");
+            status = wrong(s, "the starts of the lists of by-products must not decrease; sort the lists by move");
         else
-            status = add_move(s, op[i], node[i], place ? place[i] : 0, over ? over[i] : PB_NO_NODE,
-                              also ? also + from : NULL, to - from);
+            status = add_move(s, rows + PB_MOVE_FIELDS * i, also ? also + from : NULL, to - from);
     }
     if (status != PB_OK)
         pb_moves_init(&s->moves, &s->arena); /* else those added so far would be judged with the next ones */
@@ -178,22 +179,18 @@ bool pb_result_has_plan(const pb_plan_result *p) { return p->certificate != NULL
 
 uint64_t pb_result_move_count(const pb_plan_result *p) { return p->schedule.moves.count; }
 
-uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node,
-                         uint8_t *place, uint32_t *over)
+uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint32_t *rows)
 {
     const pb_moves *moves = &p->schedule.moves;
     uint64_t count = first < moves->count ? moves->count - first : 0;
     count = count < room ? count : room;
     for (uint64_t i = 0; i < count; i++) {
         const pb_move *m = &moves->move[first + i];
-        if (op)
-            op[i] = m->op;
-        if (node)
-            node[i] = m->node;
-        if (place)
-            place[i] = m->flags & PB_MOVE_BORROW ? PB_MOVE_BORROWED : m->tier;
-        if (over)
-            over[i] = pb_moves_over(moves, first + i);
+        uint32_t *row = rows + PB_MOVE_FIELDS * i;
+        row[0] = m->op;
+        row[1] = m->node;
+        row[2] = m->flags & PB_MOVE_BORROW ? PB_MOVE_BORROWED : m->tier;
+        row[3] = pb_moves_over(moves, first + i);
     }
     return count;
 }
@@ -292,7 +289,7 @@ pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t no
     if (!p->certificate)
         status = no_plan(s);
     else if (node != PB_NO_NODE && node >= p->game->graph->node_count)
-        status = pbi_fail(&s->ctx, PB_EINVAL, "the graph has no node %lu", (unsigned long)node);
+        status = pbi_fail(&s->ctx, PB_EINVAL, "the graph has no node %lu; indices count from 0", (unsigned long)node);
     else if (strcmp(form, "text") == 0)
         status = pb_explain_text(&s->ctx, p->certificate, node, pbi_session_write(s));
     else if (strcmp(form, "json") == 0)
@@ -337,7 +334,7 @@ pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char 
     if (!p->certificate)
         return pbi_session_end(s, no_plan(s));
     if ((!time && strcmp(axis, "moves") != 0) || !buckets)
-        return pbi_session_end(s, wrong(s, "a profile is over moves or time, in one part at least"));
+        return pbi_session_end(s, wrong(s, "expected a profile over moves or time, with at least one part"));
     pb_arena_init(&scratch, &s->ctx);
     pb_status status =
         pb_profile_make(&s->ctx, p->certificate, time ? PB_AXIS_TIME : PB_AXIS_MOVES, buckets, &scratch, &profile);

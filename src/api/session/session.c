@@ -153,25 +153,15 @@ const char *pb_session_text(const pb_session *s, uint64_t *length)
     return s && s->text.bytes ? s->text.bytes : "";
 }
 
-static void put(uint64_t *to, uint64_t value)
-{
-    if (to)
-        *to = value;
-}
-
-void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
-                         uint64_t *peak, uint64_t *makespan)
+void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *numbers)
 {
     if (!s)
         return;
     pthread_mutex_lock(&s->lock);
     if (what && room)
         snprintf(what, (size_t)room, "%s", s->what);
-    put(done, s->done);
-    put(total, s->total);
-    put(plans, s->plans);
-    put(peak, s->peak);
-    put(makespan, s->makespan);
+    const uint64_t now[PB_PROGRESS_FIELDS] = {s->done, s->total, s->plans, s->peak, s->makespan};
+    memcpy(numbers, now, sizeof now);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -225,9 +215,9 @@ pb_status pbi_session_name(pb_session *s, pb_status status)
     return status;
 }
 
-pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out)
+pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t default_value, uint64_t max, uint64_t *out)
 {
-    *out = standard;
+    *out = default_value;
     return pbi_session_name(s, pb_settings_number(&s->ctx, &s->settings, which, max, out));
 }
 

@@ -44,13 +44,15 @@ struct pb_session {
     pb_watch watch;
     void *watch_state;
 
-    /* The graph and the schedule that are being built. */
+    /* The graph, the schedule and the levels that are being built. */
     pb_builder *builder;
     const char *names;
     uint32_t name_count;
     pbi_draft_labels group;
     pbi_draft_work work;
     pb_moves moves;
+    pb_level level[PB_MAX_LEVELS];
+    uint32_t level_count;
 
     /* Measurements to fit a machine to. */
     pb_machine_sample *samples;
@@ -96,7 +98,7 @@ pb_status pbi_session_say(pb_session *s, const char *text);
 /* The settings as the library's records, with their defaults. A message about a setting begins with its name. */
 pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game);
 pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler);
-pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out);
+pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t default_value, uint64_t max, uint64_t *out);
 /* Puts the name of the wrong setting in front of the error message. */
 pb_status pbi_session_name(pb_session *s, pb_status status);
 

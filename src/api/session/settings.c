@@ -270,7 +270,7 @@ pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_
     if (status == PB_OK)
         status = read_size(ctx, s, PB_SET_borrow, game->graph, &game->borrow);
     if (status == PB_OK && weights && !strchr(weights, ';')) /* several weights are for a sweep */
-        status = about(s, PB_SET_weights, pb_weights_parse(ctx, weights, &game->weights));
+        status = about(s, PB_SET_weights, pb_weights_parse(ctx, game->graph, weights, &game->weights));
     if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count)
         status = default_tiers(ctx, s, game);
     return status;
@@ -287,7 +287,8 @@ pb_status pb_settings_games(pb_context *ctx, const pb_settings *s, pb_game *game
     return status;
 }
 
-pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_weights **out, uint32_t *count)
+pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, const pb_graph *g, pb_arena *arena, pb_weights **out,
+                              uint32_t *count)
 {
     pb_weights *list = pb_arena_alloc(arena, MAX_WEIGHTS, sizeof *list);
     pb_status status = list ? PB_OK : PB_ENOMEM;
@@ -298,7 +299,7 @@ pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, 
         if (!one)
             return PB_ENOMEM;
         status = *count == MAX_WEIGHTS ? pbi_fail(ctx, PB_EINVAL, "expected at most %d weights", MAX_WEIGHTS)
-                                       : pb_weights_parse(ctx, one, &list[(*count)++]);
+                                       : pb_weights_parse(ctx, g, one, &list[(*count)++]);
         at += length + (at[length] == ';');
     }
     *out = list;
@@ -403,6 +404,6 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     options->grads = s->text[PB_SET_grads];
     if (!train && (options->optimizer || options->grads))
         return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
-                     pbi_fail(ctx, PB_EINVAL, "only a training step has this; set train too"));
+                     pbi_fail(ctx, PB_EINVAL, "only a training step uses this; set train too"));
     return PB_OK;
 }

@@ -60,7 +60,7 @@ pb_status pb_save_plan(pb_session *s, const pb_plan_result *p, const char *path)
     if (!s || !p || !path)
         return pbi_session_refuse(s, "pb_save_plan needs a plan and a path");
     if (!p->certificate)
-        return pbi_session_refuse(s, "there is no plan to save");
+        return pbi_session_refuse(s, "there is no plan to save; raise the cap or the time limit");
     pb_format format = pb_format_of_path(path) == PB_FORMAT_BINARY ? PB_FORMAT_BINARY : PB_FORMAT_JSON;
     pb_arena_init(&scratch, &s->ctx);
     pb_status status = pb_file_create(&s->ctx, path, &scratch, NULL, &file);

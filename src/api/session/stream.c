@@ -4,6 +4,8 @@
 #include "base/context.h"
 #include "report/metrics_json.h"
 
+#include <string.h>
+
 enum { BATCH = 256 };
 
 typedef enum stream_kind { REVOLVE, MULTILEVEL, ONLINE } stream_kind;
@@ -37,6 +39,20 @@ pb_status pb_session_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, 
     return pbi_session_end(s, status);
 }
 
+pb_status pb_session_add_level(pb_session *s, uint64_t slots, uint64_t write_cost, uint64_t read_cost)
+{
+    if (!s)
+        return PB_EINVAL;
+    pb_status status = PB_OK;
+    if (s->level_count < PB_MAX_LEVELS) {
+        s->level[s->level_count++] = (pb_level){slots, write_cost, read_cost};
+    } else {
+        s->level_count = 0;
+        status = pbi_fail(&s->ctx, PB_EINVAL, "more storage levels than %d; use fewer", (int)PB_MAX_LEVELS);
+    }
+    return pbi_session_end(s, status);
+}
+
 static pb_status init_multilevel(pb_session *s, const pb_multilevel_spec *spec, pb_stream **out)
 {
     pb_stream *stream;
@@ -49,18 +65,14 @@ static pb_status init_multilevel(pb_session *s, const pb_multilevel_spec *spec, 
 }
 
 pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
-                                uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
-                                const uint64_t *read_cost, pb_stream **out)
+                                pb_stream **out)
 {
     if (!s)
         return PB_EINVAL;
     pb_multilevel_spec spec = {
-        .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = level_count};
-    if (level_count > PB_MAX_LEVELS || (level_count && (!slots || !write_cost || !read_cost)))
-        return pbi_session_end(
-            s, pbi_fail(&s->ctx, PB_EINVAL, "at most %d levels, each with its slots and costs", (int)PB_MAX_LEVELS));
-    for (uint32_t i = 0; i < level_count; i++)
-        spec.level[i] = (pb_level){slots[i], write_cost[i], read_cost[i]};
+        .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = s->level_count};
+    memcpy(spec.level, s->level, sizeof spec.level);
+    s->level_count = 0;
     pb_status status = pbi_session_begin(s); /* it plans, so a stop must have effect */
     if (status == PB_OK)
         status = init_multilevel(s, &spec, out);

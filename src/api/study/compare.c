@@ -223,23 +223,24 @@ static pb_status apply_proofs(comparer *c, pb_comparison *out)
     return status;
 }
 
-pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
-                     pb_arena *result, pb_comparison *out)
+pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_request *request, pb_arena *result,
+                     pb_comparison *out)
 {
-    const char *list = only ? only : "all";
-    comparer c = {.base = base, .result = result, .total = count_list(games, list)};
+    const pb_request *plan = &request->plan;
+    const char *list = request->strategies ? request->strategies : "all";
+    comparer c = {.base = base, .result = result, .total = count_list(request->games, list)};
     ctx->stopped = PB_GO_ON;
-    if (request->time_ns && ctx->clock_ns && !request->time_each)
-        c.end_ns = ctx->clock_ns(ctx->callback_state) + request->time_ns;
+    if (plan->time_ns && ctx->clock_ns && !plan->time_each)
+        c.end_ns = ctx->clock_ns(ctx->callback_state) + plan->time_ns;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
-    pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
+    pb_status status = pbi_job_init(&c.job, ctx, base->graph, plan);
     c.job.cache = &cache;
     if (status == PB_OK)
-        status = pbi_policy_check(ctx, request->policy, list);
+        status = pbi_policy_check(ctx, plan->policy, list);
     c.job.no_proofs = true; /* they come after the rows, some of which may be exact */
-    c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
+    c.job.others = plan->time_ns && (!request->strategies || *pbi_spec_end(list)); /* ticks are for each row */
     if (status == PB_OK)
-        status = compare_list(&c, games, list);
+        status = compare_list(&c, request->games, list);
     bool interrupted = status == PB_ECANCELLED;
     if (status != PB_OK && !interrupted)
         return status;
@@ -247,7 +248,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
                            .row_count = (uint32_t)c.count,
                            .winner = UINT32_MAX,
                            .interrupted = interrupted,
-                           .policy = pbi_policy_constant(request->policy)};
+                           .policy = pbi_policy_constant(plan->policy)};
     status = apply_proofs(&c, out);
     for (uint32_t i = 0; i < c.count; i++)
         if (c.rows[i].certificate && (out->winner == UINT32_MAX || pbi_result_better(&c.rows[i], &c.rows[out->winner])))

@@ -1,6 +1,7 @@
 /* info.c -- the content of a graph, and its smallest caps; see summary.h. */
 #include "pebble/summary.h"
 
+#include "api/study/step_report.h"
 #include "report/metrics_json.h"
 
 pb_status pb_info_make(pb_context *ctx, const pb_graph *g, pb_info *out)
@@ -68,6 +69,8 @@ pb_status pb_info_json_write(pb_context *ctx, const pb_info *f, pb_sink sink)
     pbi_put_u64(&out, ",\"largest_size\":", f->largest);
     pbi_put_text(&out, ",\"largest_node\":", name_of(g, f->largest_at));
     pbi_put_u64(&out, ",\"written_peak\":", f->program_peak);
+    if (f->step.machine)
+        pbi_step_json(&out, g, &f->step);
     put_games(&out, f);
     return pbi_out_finish(&out);
 }

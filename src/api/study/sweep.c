@@ -48,7 +48,7 @@ typedef struct crew {
 typedef struct worker {
     pb_context ctx;
     crew *c;
-    bool shows; /* in the caller's thread */
+    bool shows; /* it runs in the caller's thread, which reports progress */
     uint64_t end_ns;
 } worker;
 
@@ -115,7 +115,7 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     pb_request request = s->plan;
     pb_game game = *s->base;
     request.start = start_of(s, cell);
-    if (request.bound_effort) /* which is for all caps */
+    if (request.bound_effort) /* the requested effort is for all caps together */
         request.bound_effort = request.bound_effort / o->cap_count + 1;
     job.request = &request;
     game.kind = o->lines[line].game;
@@ -313,6 +313,9 @@ static pb_status plan_all(pbi_sweep_state *s, pb_arena *scratch)
     bool *chosen = pb_arena_alloc(scratch, o->cap_count, sizeof *chosen);
     pb_status status = pbi_sweep_state_init(s, scratch);
     if (status == PB_OK)
+        status = pbi_sweep_prove_least(s);
+    atomic_store(&c.stopped, (int)s->ctx->stopped); /* a stop during the proof ends the sweep */
+    if (status == PB_OK)
         status = hire(&c, scratch);
     if (!c.slots || !c.due || !c.reached || !c.groups || !chosen)
         status = PB_ENOMEM;
@@ -338,7 +341,7 @@ static pb_status take_caps(pbi_sweep_state *s)
     if (!o->caps)
         return PB_ENOMEM;
     if (!r->cap_count)
-        return pbi_fail(s->ctx, PB_EINVAL, "a sweep needs at least one cap");
+        return pbi_fail(s->ctx, PB_EINVAL, "a sweep needs at least one cap; add one");
     memcpy(o->caps, r->caps, r->cap_count * sizeof *o->caps);
     qsort(o->caps, r->cap_count, sizeof *o->caps, falling);
     for (uint32_t i = 0; i < r->cap_count; i++)
@@ -413,7 +416,7 @@ static pb_status take_lines(pbi_sweep_state *s)
         at = *end ? end + 1 : end;
     }
     if (status == PB_OK && !list.count)
-        status = pbi_fail(s->ctx, PB_EINVAL, "a sweep needs at least one strategy");
+        status = pbi_fail(s->ctx, PB_EINVAL, "a sweep needs at least one strategy; add one");
     s->specs = list.specs;
     s->out->lines = list.lines;
     s->out->line_count = (uint32_t)list.count;
@@ -437,7 +440,8 @@ static pb_status take_request(pbi_sweep_state *s)
         return status;
     uint64_t cells = (uint64_t)o->cap_count * o->line_count;
     if (cells > 1000000 || cells * o->weights_count > 1000000)
-        return pbi_fail(s->ctx, PB_EINVAL, "a sweep has at most a million cells");
+        return pbi_fail(s->ctx, PB_EINVAL,
+                        "the sweep has more than a million cells; use fewer caps, strategies or weights");
     o->cell_count = (uint32_t)(cells * o->weights_count);
     o->cells = pb_arena_zero(s->result, o->cell_count, sizeof *o->cells);
     return o->cells ? PB_OK : PB_ENOMEM;
@@ -478,7 +482,7 @@ pb_status pb_sweep_caps(pb_arena *result, uint64_t high, uint64_t low, uint32_t 
 {
     uint64_t wide = high - low, gaps = points > 1 ? points - 1 : 1;
     if (high < low)
-        return pbi_fail(result->ctx, PB_EINVAL, "caps run from the largest down to the smallest");
+        return pbi_fail(result->ctx, PB_EINVAL, "caps must go from the largest to the smallest; sort them");
     uint64_t *list = pb_arena_alloc(result, points + 1, sizeof *list);
     if (!list)
         return PB_ENOMEM;

@@ -133,8 +133,8 @@ static pb_status add_range(chooser *c, uint64_t one, uint64_t other, uint32_t po
     pb_status status = pb_sweep_caps(c->result, high, low, points, &caps, &count);
     if (status != PB_OK)
         return status;
-    if (c->request->cap_count + count > PB_SWEEP_MOST_CAPS)
-        return pbi_fail(c->ctx, PB_EINVAL, "at most %d caps; leave some out", PB_SWEEP_MOST_CAPS);
+    if (c->request->cap_count + count > PB_SWEEP_MAX_CAPS)
+        return pbi_fail(c->ctx, PB_EINVAL, "expected at most %d caps; leave some out", PB_SWEEP_MAX_CAPS);
     memcpy(c->caps + c->request->cap_count, caps, count * sizeof *caps);
     c->request->cap_count += count;
     return PB_OK;
@@ -192,10 +192,10 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
                                pb_arena *result, pb_sweep_request *request)
 {
     chooser c = {.ctx = ctx, .game = *base, .request = request, .points = points, .result = result};
-    if (points < 1 || points > PB_SWEEP_MOST_CAPS)
-        return pbi_fail(ctx, PB_EINVAL, "points go from 1 to %d", PB_SWEEP_MOST_CAPS);
+    if (points < 1 || points > PB_SWEEP_MAX_CAPS)
+        return pbi_fail(ctx, PB_EINVAL, "expected a number of points from 1 to %d", PB_SWEEP_MAX_CAPS);
     c.game.kind = first_game(base, request);
-    c.caps = pb_arena_alloc(result, PB_SWEEP_MOST_CAPS, sizeof *c.caps);
+    c.caps = pb_arena_alloc(result, PB_SWEEP_MAX_CAPS, sizeof *c.caps);
     c.known = pb_arena_zero(result, 2, sizeof *c.known);
     if (!c.caps || !c.known)
         return PB_ENOMEM;

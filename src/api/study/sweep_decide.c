@@ -6,6 +6,7 @@
 #include "api/study/sweep_state.h"
 
 #include "api/pipeline/clean_plan.h"
+#include "api/pipeline/share.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -167,18 +168,19 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     pb_sweep_cell *c = &s->out->cells[cell];
     const pb_schedule *from = source_schedule(s, best->source);
     pb_moves *moves = pb_arena_alloc(s->result, 1, sizeof *moves);
-    pb_verdict verdict;
+    pbi_certified made;
     if (!moves)
         return PB_ENOMEM;
     *moves = from->moves;
-    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &verdict, &c->schedule.metrics);
-    if (status == PB_OK && !verdict.certificate)
+    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &made);
+    if (status == PB_OK && !made.verdict.certificate)
         status = pbi_fail(s->ctx, PB_EBUG, "a plan of strategy %s does not hold under a larger cap", from->strategy);
     if (status != PB_OK)
         return status;
     copy_answer(&c->schedule, from);
-    c->certificate = verdict.certificate;
+    c->certificate = made.verdict.certificate;
     c->schedule.moves = *moves;
+    c->schedule.metrics = made.metrics;
     c->schedule.has_metrics = true;
     c->from = best->source < s->out->cell_count ? best->source : PB_NO_CELL;
     bool own = best->source == cell && from->outcome == PB_OPTIMAL;
@@ -229,7 +231,7 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
     *c = (pb_sweep_cell){.schedule = blank.schedule, .game = blank.game, .from = PB_NO_CELL, .planned = own->tried};
     c->seconds = own->seconds;
     choice best = choose(s, cell);
-    c->there = true;
+    c->present = true;
     if (best.source != PB_NO_CELL) {
         status = certify_cell(s, cell, &best);
     } else if (k >= s->no_plan[game]) {
@@ -241,28 +243,42 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
         c->schedule.outcome = own->schedule.outcome;
         c->schedule.reason = own->schedule.reason;
     } else {
-        c->there = false;
+        c->present = false;
         c->schedule.reason = s->out->stopped == PB_STOP_INTERRUPT ? "not reached" : "not reached: the time was up";
     }
     return status == PB_OK ? put_bounds(s, cell) : status;
 }
 
-static pb_status note_least(pbi_sweep_state *s)
+pb_status pbi_sweep_prove_least(pbi_sweep_state *s)
 {
-    pb_sweep *o = s->out;
+    enum { SHARES = 5 };
+    uint64_t limit = s->ctx->tick_limit;
     pb_status status = PB_OK;
+    s->ctx->tick_limit = 0; /* that is the limit of each plan */
     for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2, at++) {
         pb_game game = *s->base;
-        pb_bounds bounds;
+        pbi_share share;
+        if (!(s->out->games & kind))
+            continue;
+        game.kind = (pb_game_kind)kind;
+        pbi_share_begin(&share, s->ctx, s->request->time_ns / SHARES);
+        status = pb_least_bound(s->ctx, &game, &s->least[at]);
+        pbi_share_end(&share);
+    }
+    s->ctx->tick_limit = limit;
+    return status;
+}
+
+static void note_least(pbi_sweep_state *s)
+{
+    pb_sweep *o = s->out;
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+        const pb_bounds *bounds = &s->least[at];
         o->least_peak[at] = UINT64_MAX;
         o->proved_least[at] = 0;
         if (!(o->games & kind))
             continue;
-        game.kind = (pb_game_kind)kind;
-        status = pb_least_bound(s->ctx, &game, &bounds);
-        if (status != PB_OK)
-            break;
-        o->proved_least[at] = bounds.impossible ? PB_UNLIMITED : bounds.least_cap;
+        o->proved_least[at] = bounds->impossible ? PB_UNLIMITED : bounds->least_cap;
         if (s->no_plan[at] < o->cap_count && o->caps[s->no_plan[at]] >= o->proved_least[at])
             o->proved_least[at] = o->caps[s->no_plan[at]] + 1;
     }
@@ -278,7 +294,6 @@ static pb_status note_least(pbi_sweep_state *s)
         if (o->cells[i].certificate && f->metrics.peak < *least)
             *least = f->metrics.peak;
     }
-    return status;
 }
 
 pb_status pbi_sweep_conclude(pbi_sweep_state *s)
@@ -293,5 +308,7 @@ pb_status pbi_sweep_conclude(pbi_sweep_state *s)
             if (pb_sweep_cap_of(s->out, cell) == k && portfolio == (i >= s->out->cell_count))
                 status = conclude_cell(s, cell);
         }
-    return status == PB_OK ? note_least(s) : status;
+    if (status == PB_OK)
+        note_least(s);
+    return status;
 }

@@ -29,6 +29,7 @@ typedef struct pbi_sweep_state {
         bool known;
         pb_u128 cost;
     } * cost;
+    pb_bounds least[3];     /* by game: bounds under any cap, for the games that are played */
     uint32_t no_plan[3];    /* by game: this cap and all smaller ones are infeasible; cap_count: not known */
     uint32_t no_plan_at[3]; /* a cell that proves it */
 } pbi_sweep_state;
@@ -40,6 +41,9 @@ static inline uint32_t pbi_game_at(pb_game_kind kind)
 
 /* Allocates the bounds, with nothing known. */
 pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch);
+/* Fills `least`. Runs before planning, which may use up the time: the bounds would then be weaker than those of other
+ * commands. */
+pb_status pbi_sweep_prove_least(pbi_sweep_state *s);
 /* Bounds and infeasibility from all results so far. */
 void pbi_sweep_share(pbi_sweep_state *s);
 /* Whether results of other cells decide this one: proved infeasible, or a known plan meets the bound. */

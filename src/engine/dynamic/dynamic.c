@@ -27,7 +27,8 @@ static bool is_known(const pb_dynamic *o, pb_value v)
 
 static pb_status unknown(const pb_dynamic *o, pb_value v)
 {
-    return pbi_fail(o->ctx, PB_EINVAL, "there is no value %u, or it was released", (unsigned)v);
+    return pbi_fail(o->ctx, PB_EINVAL, "there is no value %u, or it was released; use a value that is still held",
+                    (unsigned)v);
 }
 
 /* ---- records ---- */
@@ -66,7 +67,7 @@ static pb_status new_record(pb_dynamic *o, pb_value *out)
     return PB_OK;
 }
 
-/* Edges for a value with so many inputs. */
+/* Edges for a value with this number of inputs. */
 static pb_status new_readings(pb_dynamic *o, uint32_t inputs, uint32_t *out)
 {
     if (inputs < PBI_FEW_INPUTS && o->spare_readings[inputs] != UINT32_MAX) {
@@ -76,7 +77,7 @@ static pb_status new_readings(pb_dynamic *o, uint32_t inputs, uint32_t *out)
     }
     void *reading = o->reading;
     if (o->reading_count + inputs >= UINT32_MAX)
-        return pbi_fail(o->ctx, PB_ERANGE, "there are 2^32 readings");
+        return pbi_fail(o->ctx, PB_ERANGE, "more than 2^32 values were read; use fewer or larger operations");
     if (!reserve(o, &reading, &o->reading_room, o->reading_count + inputs, sizeof *o->reading))
         return PB_ENOMEM;
     o->reading = reading;
@@ -306,8 +307,7 @@ pb_status pb_dynamic_new(pb_context *ctx, const pb_dynamic_options *options, pb_
     pb_arena arena;
     uint64_t align = options->align ? options->align : PB_ALIGN_DEFAULT;
     if ((align & (align - 1)) || (unsigned)options->policy >= PB_DYNAMIC_POLICIES || options->cap > SIZE_MAX / 2)
-        return pbi_fail(ctx, PB_EINVAL,
-                        "the online mode needs a cap, an alignment that is a power of two, and a known policy");
+        return pbi_fail(ctx, PB_EINVAL, "expected a cap, an alignment that is a power of two, and a known policy");
     pb_arena_init(&arena, ctx);
     pb_dynamic *o = pb_arena_zero(&arena, 1, sizeof *o);
     if (!o)

@@ -107,7 +107,7 @@ void pbi_dynamic_came_back(pb_dynamic *o, pb_value v);
 
 bool pbi_dynamic_may_go(const pb_dynamic *o, pb_value v);
 pb_status pbi_dynamic_evict(pb_dynamic *o, pb_value v);
-/* A piece of so many bytes; evicts values for it. */
+/* A piece of `size` bytes; evicts values to make room for it. */
 pb_status pbi_dynamic_make_room(pb_dynamic *o, uint64_t size, pb_value value, uint32_t *out);
 
 #endif

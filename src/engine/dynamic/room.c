@@ -51,7 +51,7 @@ static double piece_score(pb_dynamic *o, uint32_t i)
     return o->pool.piece[i].value == PBI_FREE ? 0 : pbi_dynamic_score(o, o->pool.piece[i].value);
 }
 
-/* Evicts neighbours with so many bytes together and the lowest sum of scores: two ends move along the block. */
+/* Evicts neighbours that have `size` bytes together and the lowest sum of scores: a window moves along the block. */
 static pb_status evict_window(pb_dynamic *o, uint64_t size, bool *found)
 {
     const pbi_pool *p = &o->pool;

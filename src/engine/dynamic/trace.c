@@ -34,7 +34,7 @@ pb_status pb_dynamic_trace(pb_dynamic *o, pb_arena *result, const pb_graph **out
 {
     pb_builder *b;
     if (!o->options.record)
-        return pbi_fail(o->ctx, PB_EINVAL, "no trace was recorded");
+        return pbi_fail(o->ctx, PB_EINVAL, "no trace was recorded; set record in the options");
     for (uint32_t v = 0; v < o->traced_count; v++)
         o->traced[v].held = false;
     for (pb_value v = 0; v < o->record_count; v++)

@@ -66,8 +66,7 @@ static pb_status number_here(reader *r, const char *what, uint64_t most, uint64_
     if (w->kind != PBI_WORD || !pbi_u64_parse(text.bytes, text.length, out))
         return pbi_words_unexpected(w, what);
     if (*out > most)
-        return pbi_text_fail(w->text, w->place, "%" PRIu64 " is too large: %s is at most %" PRIu64 " here", *out, what,
-                             most);
+        return pbi_text_fail(w->text, w->place, "expected %s of at most %" PRIu64 ", not %" PRIu64, what, most, *out);
     return PB_OK;
 }
 
@@ -87,7 +86,7 @@ static pb_status take_variable(reader *r, uint32_t *out)
     pb_status status = take_literal(r, out);
     if (status == PB_OK && (*out < 2 || *out % 2))
         return pbi_text_fail(r->words.text, r->words.place,
-                             "%" PRIu32 " cannot be defined: expected an even literal from 2 on", *out);
+                             "%" PRIu32 " cannot be defined; expected an even literal of at least 2", *out);
     return status;
 }
 
@@ -122,13 +121,14 @@ static pb_status read_header(reader *r)
     if (status != PB_OK)
         return status;
     if (r->head[H_JUSTICE] || r->head[H_FAIR])
-        return pbi_text_fail(w->text, place,
-                             "justice and fairness properties are about runs without an end: a graph of "
-                             "one step has no place for them");
+        return pbi_text_fail(
+            w->text, place,
+            "justice and fairness properties describe infinite runs, which a graph of one step cannot; remove them");
     uint64_t defined = r->head[H_INPUTS] + r->head[H_LATCHES] + r->head[H_GATES];
     if (r->binary ? defined != r->head[H_MAX] : defined > r->head[H_MAX])
         return pbi_text_fail(w->text, place,
-                             "the header says %" PRIu64 " variables%s, but inputs, latches and gates are %" PRIu64,
+                             "the header has %" PRIu64 " variables%s, but there are %" PRIu64
+                             " inputs, latches and gates; correct the header",
                              r->head[H_MAX], r->binary ? "" : " at most", defined);
     return PB_OK;
 }
@@ -247,7 +247,9 @@ static pb_status take_delta(reader *r, uint64_t gate, uint32_t *out)
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 35; shift += 7) {
         if (text->at == text->end && !pbi_text_more(text))
-            return pbi_text_fail(text, pbi_text_place(text), "the file ends inside gate %" PRIu64 " of %" PRIu64,
+            return pbi_text_fail(text, pbi_text_place(text),
+                                 "the file ends inside gate %" PRIu64 " of %" PRIu64
+                                 "; it is cut short: write it again",
                                  gate + 1, r->head[H_GATES]);
         unsigned char c = (unsigned char)*text->at++;
         value |= (uint64_t)(c & 0x7f) << shift;
@@ -258,7 +260,9 @@ static pb_status take_delta(reader *r, uint64_t gate, uint32_t *out)
             return PB_OK;
         }
     }
-    return pbi_text_fail(text, pbi_text_place(text), "gate %" PRIu64 " reads a number that is too long", gate + 1);
+    return pbi_text_fail(text, pbi_text_place(text),
+                         "gate %" PRIu64 " has an input of more than 32 bits; the file is damaged: write it again",
+                         gate + 1);
 }
 
 static pb_status read_gate_bytes(reader *r)
@@ -275,7 +279,9 @@ static pb_status read_gate_bytes(reader *r)
         literal[0] = (uint32_t)(2 * (before + i + 1));
         if (first == 0 || first > literal[0] || second > literal[0] - first)
             return pbi_text_fail(r->words.text, pbi_text_place(r->words.text),
-                                 "gate %" PRIu64 " reads a gate that does not come before it", i + 1);
+                                 "gate %" PRIu64
+                                 " reads a gate that does not come before it; the file is damaged: write it again",
+                                 i + 1);
         literal[1] = literal[0] - first;
         literal[2] = literal[1] - second;
         status = define_gate(r, literal, (pbi_place){0, 0});
@@ -298,7 +304,8 @@ static pb_status read_symbol(reader *r)
                 : kind == 'b' ? H_BAD
                               : H_CONSTRAINTS;
     if (position >= r->head[of])
-        return pbi_text_fail(w->text, w->place, "there is no %.30s: the header counts %" PRIu64 " of them",
+        return pbi_text_fail(w->text, w->place,
+                             "there is no %.30s, because the header counts %" PRIu64 " of them; remove the name",
                              w->word.bytes, r->head[of]);
     pb_status status = pbi_words_rest(w);
     if (status == PB_OK)

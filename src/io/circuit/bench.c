@@ -147,8 +147,8 @@ static pb_status define_gate(reader *r, uint32_t lhs, pbi_place place, const ope
     if (status != PB_OK)
         return status;
     if (count < rule->least || count > rule->most)
-        return pbi_text_fail(r->words.text, rule_place, "a gate %s has %u input%s, not %zu", rule->name,
-                             count < rule->least ? rule->least : rule->most,
+        return pbi_text_fail(r->words.text, rule_place, "a gate %s takes %u input%s, not %zu; correct its list",
+                             rule->name, count < rule->least ? rule->least : rule->most,
                              (count < rule->least ? rule->least : rule->most) == 1 ? "" : "s", count);
     if (strcmp(rule->name, "dff") == 0) {
         uint32_t next = r->circuit.operand[--r->circuit.operand_count];

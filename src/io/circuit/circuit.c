@@ -31,7 +31,8 @@ pb_status pbi_circuit_signal(pbi_circuit *c, const char *name, size_t length, pb
         return PB_OK;
     uint32_t s = c->count;
     if (s >= PB_MAX_NODES)
-        return pbi_fail(c->ctx, PB_ERANGE, "a circuit has at most %u signals", PB_MAX_NODES);
+        return pbi_fail(c->ctx, PB_ERANGE, "the circuit has more signals than the limit of %u; use a smaller one",
+                        PB_MAX_NODES);
     void *start = c->start, *signal = c->signal;
     if (!pbi_arena_reserve(c->arena, &start, &c->start_room, (size_t)s + 1, sizeof *c->start))
         return PB_ENOMEM;
@@ -77,10 +78,10 @@ pb_status pbi_circuit_define(pbi_circuit *c, uint32_t signal, pbi_signal_kind ki
     pbi_signal *s = &c->signal[signal];
     if (s->kind != PBI_SIGNAL_UNKNOWN)
         return pbi_fail_at(c->ctx, PB_EGRAPH, place.line, place.column,
-                           "signal \"%.80s\" is defined twice; the first definition is in line %" PRIu64,
+                           "signal \"%.80s\" is also defined in line %" PRIu64 "; remove one of the definitions",
                            signal_name(c, signal), s->defined);
     if (c->operand_count - c->taken > UINT32_MAX)
-        return pbi_fail_at(c->ctx, PB_ERANGE, place.line, place.column, "a gate has too many inputs");
+        return pbi_fail_at(c->ctx, PB_ERANGE, place.line, place.column, "a gate has too many inputs; split it");
     s->kind = (uint8_t)kind;
     s->defined = place.line;
     if (kind == PBI_SIGNAL_GATE || kind == PBI_SIGNAL_WIRE) {
@@ -208,7 +209,7 @@ static pb_status add_edges(pbi_circuit *c, pb_builder *b, uint32_t s)
         uint32_t from = c->operand[gate->first + k];
         if (from == s)
             return pbi_fail_at(c->ctx, PB_EGRAPH, gate->defined, gate->defined != 0,
-                               "gate \"%.80s\" reads its own value", signal_name(c, s));
+                               "gate \"%.80s\" reads its own value; put a latch between them", signal_name(c, s));
         if (c->signal[from].node != PB_NO_NODE)
             status = pb_builder_add_edge(b, c->signal[from].node, gate->node);
     }

@@ -26,7 +26,7 @@ typedef enum pbi_signal_kind {
 typedef struct pbi_signal {
     uint64_t line, column;  /* of the first mention */
     uint64_t defined;       /* the line of its definition */
-    uint64_t first;         /* of its operands */
+    uint64_t first;         /* index of its first operand */
     uint64_t label;         /* another name, as an offset into the text; 0: none */
     uint32_t operand_count; /* from `first` on */
     uint32_t node;
@@ -69,7 +69,7 @@ pb_status pbi_circuit_operand(pbi_circuit *c, uint32_t signal);
 /* A gate or wire takes the operands since the last one; inputs and constants leave them. PB_EGRAPH at `place` if the
  * signal is already defined. */
 pb_status pbi_circuit_define(pbi_circuit *c, uint32_t signal, pbi_signal_kind kind, pbi_place place);
-/* The kind of a signal that is computed from so many operands. */
+/* The kind of a signal that is computed from this number of operands. */
 pbi_signal_kind pbi_circuit_kind(size_t operands);
 pb_status pbi_circuit_output_add(pbi_circuit *c, uint32_t signal);
 /* A register is a cut: its state is an input, its next state an output. */

@@ -89,8 +89,8 @@ static pb_status check_names(const pbi_onnx *m)
         }
         if (!found)
             return pbi_fail(m->ctx, PB_EINVAL, "the model has no open dimension \"%.60s\"; %s%s",
-                            m->options->dims[k].key, *names.text ? "its open dimensions:" : "all its sizes are fixed",
-                            names.text);
+                            m->options->dims[k].key,
+                            *names.text ? "choose from:" : "all its sizes are fixed, so leave it out", names.text);
     }
     return PB_OK;
 }
@@ -170,7 +170,7 @@ static pb_status bind_all(pbi_onnx *m, bool (*batch)[PBI_ONNX_RANK])
         return pbi_fail(m->ctx, PB_EGRAPH,
                         "the model leaves sizes of its inputs open; give each of them a number, as in %s%s", open.text,
                         m->options->dim_words->end);
-    return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open, and each needs a number: %s",
+    return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open; give each of them a number: %s",
                     open.text);
 }
 
@@ -183,8 +183,10 @@ pb_status pbi_onnx_bind(pbi_onnx *m)
             return pbi_fail(m->ctx, PB_EGRAPH,
                             "input \"%.100s\" has no shape; export the model with the shapes of its inputs", name);
         if (!pbi_onnx_bits(t->type))
-            return pbi_fail(m->ctx, PB_EGRAPH, "input \"%.100s\" is of type %s, which has no size in memory", name,
-                            pbi_onnx_type_name(t->type));
+            return pbi_fail(
+                m->ctx, PB_EGRAPH,
+                "input \"%.100s\" is of type %s, which is not supported; export the model with numbers or booleans",
+                name, pbi_onnx_type_name(t->type));
     }
     if (m->options->batch && (!m->input_count || !m->tensor[m->input[0]].rank))
         return pbi_fail(m->ctx, PB_EINVAL,
@@ -197,7 +199,7 @@ pb_status pbi_onnx_bind(pbi_onnx *m)
         status = bind_all(m, batch);
     for (size_t i = 0; status == PB_OK && i < m->input_count; i++)
         if (pbi_times(pbi_onnx_elements(&m->tensor[m->input[i]]), 16) == UINT64_MAX)
-            status = pbi_fail(m->ctx, PB_ERANGE, "input \"%.100s\" has more than 2^60 elements",
+            status = pbi_fail(m->ctx, PB_ERANGE, "input \"%.100s\" has more than 2^60 elements; choose smaller sizes",
                               pbi_onnx_name(m, m->input[i]));
     return status;
 }

@@ -19,7 +19,7 @@ static pb_status add_tensor(pbi_onnx *m, const char *name, uint32_t *out)
 {
     void *tensors = m->tensor, *starts = m->start;
     if (m->tensor_count == UINT32_MAX - 1)
-        return pbi_fail(m->ctx, PB_ERANGE, "the model has more than 2^32 tensors");
+        return pbi_fail(m->ctx, PB_ERANGE, "the model has more than 2^32 tensors; export a part of it");
     if (!pbi_arena_reserve(m->arena, &tensors, &m->tensor_room, m->tensor_count + 1u, sizeof *m->tensor))
         return PB_ENOMEM;
     m->tensor = tensors;
@@ -160,18 +160,21 @@ static pb_status read_tensor(pbi_onnx *m, const pbi_wire_field *field, bool init
     while (status == PB_OK && (status = pbi_wire_next(&m->wire, &f, &more)) == PB_OK && more)
         status = tensor_field(m, &r, &f);
     if (status == PB_OK && r.dims.seen > PBI_ONNX_RANK)
-        status = pbi_wire_fail(&m->wire, field->at, "tensor \"%.60s\" has %llu dimensions; at most %d are read", r.name,
+        status = pbi_wire_fail(&m->wire, field->at,
+                               "tensor \"%.60s\" has %llu dimensions; at most %d are supported: reshape it", r.name,
                                (unsigned long long)r.dims.seen, PBI_ONNX_RANK);
     for (size_t i = 0; status == PB_OK && i < r.dims.count; i++)
         if (r.dims.item[i] >> 63)
-            status = pbi_wire_fail(&m->wire, field->at, "tensor \"%.60s\" has a negative dimension", r.name);
+            status =
+                pbi_wire_fail(&m->wire, field->at,
+                              "tensor \"%.60s\" has a negative dimension; check the model with onnx.checker", r.name);
     if (status == PB_OK)
         status = initializer ? tensor_of(m, r.name, out) : add_constant(m, out);
     if (status != PB_OK)
         return status;
     pbi_onnx_tensor *t = &m->tensor[*out];
     if (initializer && t->role == PBI_ONNX_INITIALIZER)
-        return pbi_wire_fail(&m->wire, field->at, "there are two initializers \"%.60s\"", r.name);
+        return pbi_wire_fail(&m->wire, field->at, "there are two initializers \"%.60s\"; rename one of them", r.name);
     t->role = PBI_ONNX_INITIALIZER;
     t->shaped = true;
     t->type = r.type;
@@ -200,7 +203,8 @@ static pb_status read_dimension(pbi_onnx *m, const pbi_wire_field *field, raw_ty
     pbi_wire_field f;
     bool more = true;
     if (r->rank == PBI_ONNX_RANK)
-        return pbi_wire_fail(&m->wire, field->at, "a tensor of more than %d dimensions", PBI_ONNX_RANK);
+        return pbi_wire_fail(&m->wire, field->at,
+                             "a tensor has more than %d dimensions, which is not supported; reshape it", PBI_ONNX_RANK);
     r->dims[r->rank] = UINT64_MAX;
     r->names[r->rank] = NULL;
     pb_status status = pbi_wire_enter(&m->wire, field);
@@ -246,15 +250,14 @@ static pb_status keep_input(pbi_onnx *m, uint32_t index, const raw_type *r, cons
 {
     pbi_onnx_tensor *t = &m->tensor[index];
     if (t->role == PBI_ONNX_INPUT)
-        return pbi_fail(m->ctx, PB_EGRAPH, "there are two inputs \"%.100s\"", name);
+        return pbi_fail(m->ctx, PB_EGRAPH, "there are two inputs \"%.100s\"; rename one of them", name);
     if (t->role != PBI_ONNX_UNKNOWN)
         return PB_OK; /* an initializer, which old files also list among the inputs */
     if (r->other)
-        return pbi_fail(
-            m->ctx, PB_EGRAPH,
-            "input \"%.100s\" is a sequence, map or optional value; only tensors are read: export the model "
-            "with tensors as inputs",
-            name);
+        return pbi_fail(m->ctx, PB_EGRAPH,
+                        "input \"%.100s\" is a sequence, map or optional value; only tensors are supported: export the "
+                        "model with tensors as inputs",
+                        name);
     t->role = PBI_ONNX_INPUT;
     t->type = r->type;
     t->shaped = r->shaped;
@@ -415,8 +418,9 @@ static pb_status read_graph(pbi_onnx *m, const pbi_wire_field *field)
         case 11: status = read_value_info(m, &f, true); break;
         case 12: status = read_value_info(m, &f, false); break;
         case 15:
-            status = pbi_fail(m->ctx, PB_EGRAPH,
-                              "the model has sparse initializers, which are not read; store them as dense tensors");
+            status =
+                pbi_fail(m->ctx, PB_EGRAPH,
+                         "the model has sparse initializers, which are not supported; store them as dense tensors");
             break;
         default: status = pbi_wire_skip(&m->wire, &f);
         }
@@ -470,7 +474,8 @@ pb_status pbi_onnx_read(pbi_onnx *m, pbi_text *text)
             status = pbi_wire_skip(&m->wire, &f);
     }
     if (status == PB_OK && !m->has_graph)
-        status = pbi_wire_fail(&m->wire, pbi_text_offset(text), "the file has no graph: it is not an ONNX model");
+        status = pbi_wire_fail(&m->wire, pbi_text_offset(text),
+                               "the file has no graph, so it is not an ONNX model; check the path");
     if (status == PB_OK)
         drop_initialized_inputs(m);
     return status;

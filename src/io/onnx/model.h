@@ -1,6 +1,6 @@
 /* model.h -- an ONNX model as tables: tensors by name, nodes with their attributes, inputs and outputs.
  *
- * model.c fills the tables from the file, onnx_shape*.c and fold.c determine type, shape and constants of every tensor,
+ * model.c fills the tables from the file, shape*.c and fold.c determine type, shape and constants of every tensor,
  * and reader.c builds the graph. Weights are not loaded: of initializers only type, shape and name are kept, and the
  * numbers of small ones, because shapes depend on them. docs/onnx.md has the rules.
  */
@@ -125,8 +125,10 @@ const pbi_onnx_tensor *pbi_onnx_in(const pbi_onnx *m, const pbi_onnx_node *n, ui
 pbi_onnx_tensor *pbi_onnx_out(const pbi_onnx *m, const pbi_onnx_node *n, uint32_t i);
 /* Elements of a tensor that is shaped; saturated. */
 uint64_t pbi_onnx_elements(const pbi_onnx_tensor *t);
-/* PB_EGRAPH: "Conv "name" (byte 17 of the file) ...". */
+/* PB_EGRAPH: Conv "name" (byte 17): ... For what this reader does not support; the message ends with what to do. */
 pb_status pbi_onnx_refuse(const pbi_onnx *m, const pbi_onnx_node *n, const char *format, ...);
+/* The same for a node that no valid model has; what to do is added. */
+pb_status pbi_onnx_invalid(const pbi_onnx *m, const pbi_onnx_node *n, const char *format, ...);
 /* Gives output i its type and shape. */
 pb_status pbi_onnx_shape(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_t type, uint32_t rank,
                          const uint64_t *dims);

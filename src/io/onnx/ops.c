@@ -183,26 +183,27 @@ const char *pbi_onnx_advice(const char *op)
     static const struct {
         const char *start, *advice;
     } known[] = {
-        {"If", "branches are not read; fix the input shapes and simplify the model (onnxsim), which takes the branch"},
-        {"Loop", "loops are not read; export the model with the loop unrolled"},
-        {"Scan", "loops are not read; export the model with the loop unrolled"},
+        {"If",
+         "branches are not supported; fix the input shapes and simplify the model (onnxsim), which takes the branch"},
+        {"Loop", "loops are not supported; export the model with the loop unrolled"},
+        {"Scan", "loops are not supported; export the model with the loop unrolled"},
         {"Sequence",
-         "sequences of tensors are not read; export the model with tensors alone, or simplify it (onnxsim)"},
-        {"SplitToSequence", "sequences of tensors are not read; export the model with tensors alone"},
-        {"ConcatFromSequence", "sequences of tensors are not read; export the model with tensors alone"},
-        {"Optional", "optional values are not read; export the model with tensors alone"},
+         "sequences of tensors are not supported; export the model with tensors only, or simplify it (onnxsim)"},
+        {"SplitToSequence", "sequences of tensors are not supported; export the model with tensors only"},
+        {"ConcatFromSequence", "sequences of tensors are not supported; export the model with tensors only"},
+        {"Optional", "optional values are not supported; export the model with tensors only"},
         {"NonZero", "the size of its result depends on the numbers; leave this part out of the exported model"},
         {"NonMaxSuppression",
          "the size of its result depends on the numbers; export the model without its post-processing"},
         {"Unique", "the size of its result depends on the numbers; leave this part out of the exported model"},
         {"Compress", "the size of its result depends on the numbers; leave this part out of the exported model"},
         {"QLinear",
-         "operators on quantised numbers are not read; export the model with QuantizeLinear and DequantizeLinear"},
-        {"String", "texts are not read; leave this part out of the exported model"},
+         "operators on quantized numbers are not supported; export the model with QuantizeLinear and DequantizeLinear"},
+        {"String", "texts are not supported; leave this part out of the exported model"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(op, known[i].start, strlen(known[i].start)) == 0)
             return known[i].advice;
-    return "this operator is not read; docs/onnx.md lists those that are: rewrite it with them, or export with another "
+    return "this operator is not supported; rewrite it with those in docs/onnx.md, or export the model with another "
            "opset";
 }

@@ -20,8 +20,8 @@ static pb_status choose_rule(pbi_onnx *m, pbi_onnx_node *n)
 {
     if (!is_standard(n->domain))
         return pbi_onnx_refuse(m, n,
-                               "operators of \"%.60s\" and functions of the model are not read; export the model with "
-                               "operators of ONNX alone, or inline its functions (onnx.inliner)",
+                               "operators of \"%.60s\" and functions of the model are not supported; export the model "
+                               "with standard ONNX operators only, or inline its functions (onnx.inliner)",
                                n->domain);
     n->rule = pbi_onnx_rule_find(n->op);
     if (!n->rule)
@@ -36,21 +36,22 @@ static pb_status check_ends(pbi_onnx *m, pbi_onnx_node *n)
 {
     for (uint32_t i = 0; i < n->rule->least; i++)
         if (!pbi_onnx_in(m, n, i))
-            return pbi_onnx_refuse(m, n, "it has %u inputs; input %u must be there", n->in_count, i);
+            return pbi_onnx_invalid(m, n, "it has %u inputs, but input %u is missing", n->in_count, i);
     for (uint32_t i = 0; i < n->in_count; i++) {
         const pbi_onnx_tensor *t = pbi_onnx_in(m, n, i);
         if (t && !t->shaped)
-            return pbi_onnx_refuse(m, n, "it reads \"%.60s\", which no earlier operator produces",
-                                   pbi_onnx_name(m, n->in[i]));
+            return pbi_onnx_invalid(m, n, "it reads \"%.60s\", which no earlier operator produces",
+                                    pbi_onnx_name(m, n->in[i]));
     }
     for (uint32_t i = 0; i < n->out_count; i++) {
         pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
         if (t && t->role != PBI_ONNX_UNKNOWN)
-            return pbi_onnx_refuse(m, n, "\"%.60s\" is produced a second time", pbi_onnx_name(m, n->out[i]));
+            return pbi_onnx_invalid(m, n, "\"%.60s\" is already produced by another operator",
+                                    pbi_onnx_name(m, n->out[i]));
         if (t)
             t->role = PBI_ONNX_MADE;
     }
-    return n->out_count ? PB_OK : pbi_onnx_refuse(m, n, "it has no output");
+    return n->out_count ? PB_OK : pbi_onnx_invalid(m, n, "it has no output");
 }
 
 static pb_status infer_node(pbi_onnx *m, pbi_onnx_node *n)
@@ -68,7 +69,7 @@ static pb_status infer_node(pbi_onnx *m, pbi_onnx_node *n)
     for (uint32_t i = 0; i < n->out_count; i++) {
         pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
         if (t && !t->shaped)
-            return pbi_onnx_refuse(m, n, "it has %u outputs, more than the operator makes", n->out_count);
+            return pbi_onnx_invalid(m, n, "it has %u outputs, more than the operator produces", n->out_count);
         n->folded &= !t || t->values;
     }
     pbi_onnx_tensor *first = pbi_onnx_out(m, n, 0);
@@ -94,7 +95,7 @@ static pb_status infer(pbi_onnx *m)
             status = pbi_fail(m->ctx, PB_EGRAPH, "no operator produces the output \"%.100s\"; export the model again",
                               pbi_onnx_name(m, m->output[i]));
     if (status == PB_OK && m->output_count == 0)
-        status = pbi_fail(m->ctx, PB_EGRAPH, "the model has no outputs");
+        status = pbi_fail(m->ctx, PB_EGRAPH, "the model has no outputs; export it with at least one");
     return status;
 }
 
@@ -148,8 +149,10 @@ static pb_status value_of(pbi_onnx *m, pbi_tape *tape, uint32_t index, pbi_value
     pbi_onnx_tensor *t = &m->tensor[base_of(m, index)];
     if (t->value == PBI_NO_VALUE) {
         if (!pbi_onnx_bits(t->type))
-            return pbi_fail(m->ctx, PB_EGRAPH, "\"%.100s\" is of type %s, which has no size in memory",
-                            pbi_onnx_name(m, index), pbi_onnx_type_name(t->type));
+            return pbi_fail(
+                m->ctx, PB_EGRAPH,
+                "\"%.100s\" is of type %s, which is not supported; export the model with numbers or booleans",
+                pbi_onnx_name(m, index), pbi_onnx_type_name(t->type));
         pbi_type type;
         pbi_dims dims = layout(t, &type);
         t->value = pbi_tape_fixed(tape, pbi_onnx_name(m, index), dims, type, t->learnable && m->options->train);
@@ -311,7 +314,9 @@ static pb_status finish_forward(pbi_onnx *m, pbi_tape *tape)
         pbi_emit_target(tape->emit, v);
     }
     if (!computed && tape->emit->status == PB_OK)
-        return pbi_fail(m->ctx, PB_EGRAPH, "every output of the model is an input or a constant: nothing is computed");
+        return pbi_fail(m->ctx, PB_EGRAPH,
+                        "every output of the model is an input or a constant, so there is nothing to plan; export a "
+                        "model that computes something");
     return pbi_tape_forward(tape);
 }
 
@@ -334,7 +339,7 @@ static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
     if (!pbi_tape_wants_grad(tape, output) || pbi_tape_node(tape, output) == PB_NO_NODE)
         return pbi_fail(m->ctx, PB_EGRAPH,
                         "there is nothing to train: no gradient goes from the first output, \"%.100s\", to a parameter "
-                        "(an initializer of real numbers)",
+                        "(an initializer of real numbers); export the model with its weights, or read it without train",
                         pbi_onnx_name(m, m->output[0]));
     tape->group = "";
     pbi_op loss = {.kind = PBI_OP_LOSS, .dims = {1, 1, 1, 1}, .type = {"float32", 4}, .side = PB_NO_NODE};
@@ -382,7 +387,8 @@ static pb_status explain_batch(pbi_onnx *m, pb_status status)
     if (status != PB_EGRAPH || !m->batch_replaced)
         return status;
     memcpy(message, m->ctx->error.message, sizeof message);
-    return pbi_fail(m->ctx, status, "%.340s; the file fixes the batch, perhaps inside too: export it with an open one",
+    return pbi_fail(m->ctx, status,
+                    "%.340s; the file fixes the batch size, perhaps inside the model too: export it with an open batch",
                     message);
 }
 

@@ -20,8 +20,8 @@ static pb_status widen(pbi_onnx *m, const pbi_onnx_node *n, uint32_t *rank, uint
         if (*have == 1)
             *have = other;
         else if (other != 1 && other != *have)
-            return pbi_onnx_refuse(m, n, "inputs of size %llu and %llu along one axis do not go together",
-                                   (unsigned long long)*have, (unsigned long long)other);
+            return pbi_onnx_invalid(m, n, "inputs of size %llu and %llu along one axis cannot be broadcast",
+                                    (unsigned long long)*have, (unsigned long long)other);
     }
     return PB_OK;
 }
@@ -60,7 +60,7 @@ PBI_ONNX_SHAPER(compare) { return broadcast_from(m, n, 0, PBI_ONNX_BOOL); }
 PBI_ONNX_SHAPER(where)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 1);
-    return x ? broadcast_from(m, n, 0, x->type) : pbi_onnx_refuse(m, n, "its second input is missing");
+    return x ? broadcast_from(m, n, 0, x->type) : pbi_onnx_invalid(m, n, "its second input is missing");
 }
 
 PBI_ONNX_SHAPER(cast)
@@ -148,7 +148,7 @@ PBI_ONNX_SHAPER(norm)
     return status;
 }
 
-/* Training drops values if the file requires it, or if the file does not specify it and --train is set. */
+/* Dropout has an effect only in training mode. The file may set the mode; otherwise --train does. */
 PBI_ONNX_SHAPER(dropout)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *mode = pbi_onnx_in(m, n, 2);
@@ -162,12 +162,12 @@ PBI_ONNX_SHAPER(gemm)
 {
     const pbi_onnx_tensor *a = pbi_onnx_in(m, n, 0), *b = pbi_onnx_in(m, n, 1);
     if (!b || a->rank != 2 || b->rank != 2)
-        return pbi_onnx_refuse(m, n, "it multiplies two matrices");
+        return pbi_onnx_invalid(m, n, "its inputs must be two matrices");
     bool at = pbi_onnx_integer(n, "transA", 0) != 0, bt = pbi_onnx_integer(n, "transB", 0) != 0;
     uint64_t inner = a->dims[at ? 0 : 1], dims[2] = {a->dims[at ? 1 : 0], b->dims[bt ? 0 : 1]};
     if (inner != b->dims[bt ? 1 : 0])
-        return pbi_onnx_refuse(m, n, "the matrices do not go together: %llu columns and %llu rows",
-                               (unsigned long long)inner, (unsigned long long)b->dims[bt ? 1 : 0]);
+        return pbi_onnx_invalid(m, n, "the first matrix has %llu columns, but the second has %llu rows",
+                                (unsigned long long)inner, (unsigned long long)b->dims[bt ? 1 : 0]);
     n->cost = n->grad_cost = pbi_times(2, pbi_times(pbi_times(dims[0], inner), dims[1]));
     return pbi_onnx_shape(m, n, 0, a->type, 2, dims);
 }
@@ -176,12 +176,12 @@ PBI_ONNX_SHAPER(matmul)
 {
     const pbi_onnx_tensor *a = pbi_onnx_in(m, n, 0), *b = pbi_onnx_in(m, n, 1);
     if (!b || !a->rank || !b->rank)
-        return pbi_onnx_refuse(m, n, "it multiplies tensors of rank 1 and above");
+        return pbi_onnx_invalid(m, n, "its inputs must have rank 1 or more");
     uint32_t a_batch = a->rank > 2 ? a->rank - 2 : 0, b_batch = b->rank > 2 ? b->rank - 2 : 0, rank = 0;
     uint64_t dims[PBI_ONNX_RANK + 2], inner = a->dims[a->rank - 1], rows = b->dims[b->rank > 1 ? b->rank - 2 : 0];
     if (inner != rows)
-        return pbi_onnx_refuse(m, n, "the matrices do not go together: %llu columns and %llu rows",
-                               (unsigned long long)inner, (unsigned long long)rows);
+        return pbi_onnx_invalid(m, n, "the first matrix has %llu columns, but the second has %llu rows",
+                                (unsigned long long)inner, (unsigned long long)rows);
     pbi_onnx_tensor left = {.rank = a_batch, .dims = a->dims}, right = {.rank = b_batch, .dims = b->dims};
     pb_status status = widen(m, n, &rank, dims, &left);
     if (status == PB_OK)
@@ -213,19 +213,21 @@ static pb_status einsum_term(pbi_onnx *m, pbi_onnx_node *n, const char **at, uin
     const pbi_onnx_tensor *t = pbi_onnx_in(m, n, input);
     uint32_t axis = 0;
     if (!t)
-        return pbi_onnx_refuse(m, n, "its equation has more terms than there are inputs");
+        return pbi_onnx_invalid(m, n, "its equation has more terms than there are inputs");
     for (; **at && **at != ',' && **at != '-'; (*at)++) {
         int letter = letter_of(**at);
         if (**at == ' ')
             continue;
         if (letter < 0)
-            return pbi_onnx_refuse(m, n, "its equation holds '%c'; only letters are read: write the dots out", **at);
+            return pbi_onnx_refuse(
+                m, n, "its equation contains '%c'; only letters are supported: write a letter for each dimension",
+                **at);
         if (axis == t->rank)
-            return pbi_onnx_refuse(m, n, "its equation has more letters than input %u has dimensions", input);
+            return pbi_onnx_invalid(m, n, "its equation has more letters than input %u has dimensions", input);
         uint64_t size = t->dims[axis++];
         if (e->seen[letter] && e->size[letter] != size && e->size[letter] != 1 && size != 1)
-            return pbi_onnx_refuse(m, n, "letter %c of its equation stands for %llu and %llu", **at,
-                                   (unsigned long long)e->size[letter], (unsigned long long)size);
+            return pbi_onnx_invalid(m, n, "letter %c of its equation stands for two sizes, %llu and %llu", **at,
+                                    (unsigned long long)e->size[letter], (unsigned long long)size);
         if (!e->seen[letter] || size > 1)
             e->size[letter] = size;
         e->seen[letter] = true;
@@ -233,7 +235,7 @@ static pb_status einsum_term(pbi_onnx *m, pbi_onnx_node *n, const char **at, uin
     }
     return axis == t->rank
                ? PB_OK
-               : pbi_onnx_refuse(m, n, "its equation has fewer letters than input %u has dimensions", input);
+               : pbi_onnx_invalid(m, n, "its equation has fewer letters than input %u has dimensions", input);
 }
 
 PBI_ONNX_SHAPER(einsum)
@@ -250,7 +252,7 @@ PBI_ONNX_SHAPER(einsum)
     if (status != PB_OK)
         return status;
     if (terms != n->in_count)
-        return pbi_onnx_refuse(m, n, "its equation has %u terms for %u inputs", terms, n->in_count);
+        return pbi_onnx_invalid(m, n, "its equation has %u terms for %u inputs", terms, n->in_count);
     for (int i = 0; i < 52; i++)
         if (e.seen[i])
             all = pbi_times(all, e.size[i]);
@@ -260,7 +262,7 @@ PBI_ONNX_SHAPER(einsum)
             if (*at == ' ')
                 continue;
             if (letter < 0 || !e.seen[letter] || rank == PBI_ONNX_RANK)
-                return pbi_onnx_refuse(m, n, "'%c' of its equation's result stands in no term", *at);
+                return pbi_onnx_invalid(m, n, "letter %c of its equation's result is in none of the inputs", *at);
             dims[rank++] = e.size[letter];
         }
     } else {
@@ -273,7 +275,7 @@ PBI_ONNX_SHAPER(einsum)
         n->work = PBI_WORK_REDUCE;
     } else if (terms > 2 && m->options->train)
         return pbi_onnx_refuse(
-            m, n, "products of more than two tensors have no rule for the backward pass; write it as several");
+            m, n, "products of more than two tensors have no backward pass here; split it into products of two");
     n->cost = n->grad_cost = terms == 1 ? all : pbi_times(2, all);
     return pbi_onnx_shape(m, n, 0, pbi_onnx_in(m, n, 0)->type, rank, dims);
 }
@@ -303,9 +305,10 @@ PBI_ONNX_SHAPER(attention)
     if (!k || !v || !split_heads(q, pbi_onnx_integer(n, "q_num_heads", 0), &of_q) ||
         !split_heads(k, pbi_onnx_integer(n, "kv_num_heads", 0), &of_k) ||
         !split_heads(v, pbi_onnx_integer(n, "kv_num_heads", 0), &of_v))
-        return pbi_onnx_refuse(m, n, "queries, keys and values must be of rank 4, or of rank 3 with numbers of heads");
+        return pbi_onnx_invalid(
+            m, n, "queries, keys and values must have rank 4, or rank 3 with q_num_heads and kv_num_heads");
     if (n->out_count > 1 || n->in_count > 4)
-        return pbi_onnx_refuse(m, n, "its caches of keys and values are not read; export the model without them");
+        return pbi_onnx_refuse(m, n, "a cache of keys and values is not supported; export the model without it");
     uint64_t flat[3] = {of_q.batch, of_q.rows, pbi_times(of_q.heads, of_v.width)};
     uint64_t deep[4] = {of_q.batch, of_q.heads, of_q.rows, of_v.width};
     uint64_t rows = pbi_times(pbi_times(of_q.batch, of_q.heads), of_q.rows), scores = pbi_times(rows, of_k.rows);
@@ -322,12 +325,12 @@ PBI_ONNX_SHAPER(recurrent)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *w = pbi_onnx_in(m, n, 1), *r = pbi_onnx_in(m, n, 2);
     if (!w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
-        return pbi_onnx_refuse(m, n, "its input, weights and recurrent weights must be of rank 3");
+        return pbi_onnx_invalid(m, n, "its input, weights and recurrent weights must have rank 3");
     if (m->options->train)
         return pbi_onnx_refuse(
-            m, n, "recurrences have no rule for the backward pass; unroll the steps, or read the forward pass alone");
+            m, n, "recurrent layers have no backward pass here; unroll the steps, or read the model without train");
     if (pbi_onnx_integer(n, "layout", 0))
-        return pbi_onnx_refuse(m, n, "only layout 0, steps first, is read");
+        return pbi_onnx_refuse(m, n, "only layout=0 (steps first) is supported; export the model with it");
     uint64_t hidden = r->dims[2], directions = w->dims[0];
     uint64_t all[4] = {x->dims[0], directions, x->dims[1], hidden}, last[3] = {directions, x->dims[1], hidden};
     uint64_t gates = pbi_times(w->dims[1], pbi_add_saturated(w->dims[2], hidden));
@@ -355,6 +358,6 @@ PBI_ONNX_SHAPER(dequantize)
     const pbi_onnx_tensor *scale = pbi_onnx_in(m, n, 1);
     int64_t type = pbi_onnx_integer(n, "output_dtype", 0);
     if (!scale)
-        return pbi_onnx_refuse(m, n, "its scale is missing");
+        return pbi_onnx_invalid(m, n, "its scale is missing");
     return like(m, n, 0, type ? type : scale->type, pbi_onnx_in(m, n, 0));
 }

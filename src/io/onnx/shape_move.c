@@ -23,17 +23,19 @@ PBI_ONNX_SHAPER(reshape)
     if (status != PB_OK)
         return status;
     if (count > PBI_ONNX_RANK)
-        return pbi_onnx_refuse(m, n, "a shape of %u dimensions; at most %d are read", count, PBI_ONNX_RANK);
+        return pbi_onnx_refuse(m, n, "its result has %u dimensions; at most %d are supported: reshape it to fewer",
+                               count, PBI_ONNX_RANK);
     for (uint32_t i = 0; i < count; i++) {
         if (shape[i] == 0 && !pbi_onnx_integer(n, "allowzero", 0)) {
             if (i >= x->rank)
-                return pbi_onnx_refuse(m, n, "0 copies dimension %u, but the input has only %u", i, x->rank);
+                return pbi_onnx_invalid(
+                    m, n, "its shape copies dimension %u of the input, which has only %u dimensions", i, x->rank);
             dims[i] = x->dims[i];
         } else if (shape[i] == -1 && open == PBI_ONNX_RANK) {
             open = i;
             continue;
         } else if (shape[i] < 0) {
-            return pbi_onnx_refuse(m, n, "%lld is not a valid size of a dimension", (long long)shape[i]);
+            return pbi_onnx_invalid(m, n, "its shape contains %lld, which is not a size", (long long)shape[i]);
         } else {
             dims[i] = (uint64_t)shape[i];
         }
@@ -42,7 +44,8 @@ PBI_ONNX_SHAPER(reshape)
     if (open < PBI_ONNX_RANK)
         dims[open] = product ? elements / product : 0;
     if (open < PBI_ONNX_RANK ? (product && elements % product) || (!product && elements) : product != elements)
-        return pbi_onnx_refuse(m, n, "%llu elements do not fit the new shape", (unsigned long long)elements);
+        return pbi_onnx_invalid(m, n, "its input has %llu elements, which do not fill the new shape",
+                                (unsigned long long)elements);
     return viewed(m, n, count, dims);
 }
 
@@ -52,7 +55,7 @@ PBI_ONNX_SHAPER(flatten)
     int64_t axis = pbi_onnx_integer(n, "axis", 1);
     uint64_t dims[2] = {1, 1};
     if (axis < -(int64_t)x->rank || axis > (int64_t)x->rank)
-        return pbi_onnx_refuse(m, n, "axis %lld is outside of a tensor of rank %u", (long long)axis, x->rank);
+        return pbi_onnx_invalid(m, n, "axis %lld does not exist in a tensor of rank %u", (long long)axis, x->rank);
     for (uint32_t i = 0; i < x->rank; i++) {
         uint64_t *side = &dims[(int64_t)i >= (axis < 0 ? axis + x->rank : axis)];
         *side = pbi_times(*side, x->dims[i]);
@@ -65,7 +68,8 @@ static pb_status mark_axes(pbi_onnx *m, pbi_onnx_node *n, uint32_t rank, const i
                            bool marked[PBI_ONNX_RANK])
 {
     if (rank > PBI_ONNX_RANK)
-        return pbi_onnx_refuse(m, n, "more than %d dimensions", PBI_ONNX_RANK);
+        return pbi_onnx_refuse(
+            m, n, "its result has more than %d dimensions, which is not supported; reshape it to fewer", PBI_ONNX_RANK);
     memset(marked, 0, PBI_ONNX_RANK * sizeof *marked);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis;
@@ -73,7 +77,7 @@ static pb_status mark_axes(pbi_onnx *m, pbi_onnx_node *n, uint32_t rank, const i
         if (status != PB_OK)
             return status;
         if (marked[axis])
-            return pbi_onnx_refuse(m, n, "axis %u is named twice", axis);
+            return pbi_onnx_invalid(m, n, "axis %u is named twice", axis);
         marked[axis] = true;
     }
     return PB_OK;
@@ -91,7 +95,8 @@ PBI_ONNX_SHAPER(squeeze)
         status = mark_axes(m, n, x->rank, axes, count, marked);
     for (uint32_t i = 0; status == PB_OK && i < x->rank; i++) {
         if (marked[i] && x->dims[i] != 1)
-            return pbi_onnx_refuse(m, n, "axis %u has size %llu, not 1", i, (unsigned long long)x->dims[i]);
+            return pbi_onnx_invalid(m, n, "axis %u cannot be removed: its size is %llu, not 1", i,
+                                    (unsigned long long)x->dims[i]);
         if (count ? !marked[i] : x->dims[i] != 1)
             dims[rank++] = x->dims[i];
     }
@@ -127,12 +132,14 @@ PBI_ONNX_SHAPER(expand)
     pb_status status = pbi_onnx_list(m, n, NULL, 1, &shape, &count);
     uint32_t rank = count > x->rank ? count : x->rank;
     if (status == PB_OK && rank > PBI_ONNX_RANK)
-        return pbi_onnx_refuse(m, n, "more than %d dimensions", PBI_ONNX_RANK);
+        return pbi_onnx_refuse(
+            m, n, "its result has more than %d dimensions, which is not supported; reshape it to fewer", PBI_ONNX_RANK);
     for (uint32_t i = 0; status == PB_OK && i < rank; i++) {
         uint64_t have = i + x->rank >= rank ? x->dims[i + x->rank - rank] : 1;
         int64_t want = i + count >= rank ? shape[i + count - rank] : 1;
         if (want < 0 || (have != 1 && want != 1 && have != (uint64_t)want))
-            return pbi_onnx_refuse(m, n, "size %llu cannot become %lld", (unsigned long long)have, (long long)want);
+            return pbi_onnx_invalid(m, n, "a dimension of size %llu cannot be expanded to %lld",
+                                    (unsigned long long)have, (long long)want);
         dims[i] = have == 1 ? (uint64_t)want : have;
     }
     if (status != PB_OK)
@@ -149,10 +156,10 @@ PBI_ONNX_SHAPER(tile)
     uint64_t dims[PBI_ONNX_RANK];
     pb_status status = pbi_onnx_list(m, n, NULL, 1, &times, &count);
     if (status == PB_OK && count != x->rank)
-        return pbi_onnx_refuse(m, n, "%u repeats for a tensor of rank %u", count, x->rank);
+        return pbi_onnx_invalid(m, n, "it has %u repeats for a tensor of rank %u", count, x->rank);
     for (uint32_t i = 0; status == PB_OK && i < count; i++) {
         if (times[i] < 0)
-            return pbi_onnx_refuse(m, n, "a repeat is negative");
+            return pbi_onnx_invalid(m, n, "one of its repeats is negative");
         dims[i] = pbi_times(x->dims[i], (uint64_t)times[i]);
     }
     return status == PB_OK ? pbi_onnx_shape(m, n, 0, x->type, x->rank, dims) : status;
@@ -167,7 +174,7 @@ PBI_ONNX_SHAPER(transpose)
     uint64_t dims[PBI_ONNX_RANK];
     pb_status status = pbi_onnx_list(m, n, "perm", UINT32_MAX, &order, &count);
     if (status == PB_OK && count && count != x->rank)
-        return pbi_onnx_refuse(m, n, "an order of %u axes for a tensor of rank %u", count, x->rank);
+        return pbi_onnx_invalid(m, n, "its perm has %u axes, but the tensor has rank %u", count, x->rank);
     if (status == PB_OK)
         status = mark_axes(m, n, x->rank, order, count, marked);
     for (uint32_t i = 0; status == PB_OK && i < x->rank; i++)
@@ -190,8 +197,7 @@ PBI_ONNX_SHAPER(concat)
         for (uint32_t k = 0; fits && k < x->rank; k++)
             fits = k == axis || t->dims[k] == x->dims[k];
         if (!fits)
-            return pbi_onnx_refuse(m, n, "input %u has another shape than the first, and not only along axis %u", i,
-                                   axis);
+            return pbi_onnx_invalid(m, n, "the shapes of input %u and input 0 differ outside of axis %u", i, axis);
         dims[axis] = pbi_add_saturated(dims[axis], t->dims[axis]);
     }
     n->view = n->in_count == 1;
@@ -210,21 +216,22 @@ PBI_ONNX_SHAPER(split)
     if (status != PB_OK)
         return status;
     if (count && count != n->out_count)
-        return pbi_onnx_refuse(m, n, "%u sizes for %u outputs", count, n->out_count);
+        return pbi_onnx_invalid(m, n, "it has %u sizes for %u outputs", count, n->out_count);
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     left = x->dims[axis];
     uint64_t each = pbi_ceil_div(left, n->out_count);
     for (uint32_t i = 0; status == PB_OK && i < n->out_count; i++) {
         uint64_t part = count ? (uint64_t)sizes[i] : each < left ? each : left;
         if (part > left)
-            return pbi_onnx_refuse(m, n, "the parts are larger than axis %u, which is %llu", axis,
-                                   (unsigned long long)x->dims[axis]);
+            return pbi_onnx_invalid(m, n, "the parts together are larger than axis %u, whose size is %llu", axis,
+                                    (unsigned long long)x->dims[axis]);
         left -= part;
         dims[axis] = part;
         status = pbi_onnx_shape(m, n, i, x->type, x->rank, dims);
     }
     if (status == PB_OK && left)
-        return pbi_onnx_refuse(m, n, "the parts leave %llu of axis %u over", (unsigned long long)left, axis);
+        return pbi_onnx_invalid(m, n, "the parts do not cover the last %llu elements of axis %u",
+                                (unsigned long long)left, axis);
     n->view = n->out_count == 1;
     return status;
 }
@@ -263,7 +270,7 @@ PBI_ONNX_SHAPER(slice)
     if (status != PB_OK)
         return status;
     if (end_count != count || (axes && axis_count != count) || (steps && step_count != count))
-        return pbi_onnx_refuse(m, n, "starts, ends, axes and steps are not equally many");
+        return pbi_onnx_invalid(m, n, "its starts, ends, axes and steps have different lengths");
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis;
@@ -272,7 +279,7 @@ PBI_ONNX_SHAPER(slice)
         if (status != PB_OK)
             return status;
         if (step == 0 || step == INT64_MIN)
-            return pbi_onnx_refuse(m, n, "%lld is not a valid step", (long long)step);
+            return pbi_onnx_invalid(m, n, "its step of %lld is not valid", (long long)step);
         dims[axis] = slice_size((int64_t)x->dims[axis], starts[i], ends[i], step);
     }
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
@@ -292,7 +299,7 @@ PBI_ONNX_SHAPER(pad)
         return status;
     uint32_t padded = axes ? axis_count : x->rank;
     if (count != 2 * padded)
-        return pbi_onnx_refuse(m, n, "%u pads for %u axes; there must be two for each", count, padded);
+        return pbi_onnx_invalid(m, n, "it has %u pads for %u axes, but each axis needs two", count, padded);
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     for (uint32_t i = 0; i < padded; i++) {
         uint32_t axis;
@@ -302,8 +309,8 @@ PBI_ONNX_SHAPER(pad)
         int64_t before = pads[i], after = pads[i + padded];
         if (before < -((int64_t)1 << 60) || before > (int64_t)1 << 60 || after < -((int64_t)1 << 60) ||
             after > (int64_t)1 << 60 || dims[axis] > (uint64_t)1 << 60 || (int64_t)dims[axis] + before + after < 0)
-            return pbi_onnx_refuse(m, n, "axis %u cannot be padded by %lld and %lld", axis, (long long)before,
-                                   (long long)after);
+            return pbi_onnx_invalid(m, n, "axis %u cannot be padded by %lld and %lld", axis, (long long)before,
+                                    (long long)after);
         dims[axis] = (uint64_t)((int64_t)dims[axis] + before + after);
     }
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
@@ -315,7 +322,7 @@ PBI_ONNX_SHAPER(gather)
     uint32_t axis, rank = 0;
     uint64_t dims[2 * PBI_ONNX_RANK];
     if (!at)
-        return pbi_onnx_refuse(m, n, "its indices are missing");
+        return pbi_onnx_invalid(m, n, "its indices are missing");
     pb_status status = pbi_onnx_axis(m, n, pbi_onnx_integer(n, "axis", 0), x->rank, &axis);
     for (uint32_t i = 0; status == PB_OK && i < x->rank; i++) {
         if (i != axis)
@@ -330,7 +337,7 @@ PBI_ONNX_SHAPER(gather_elements)
 {
     const pbi_onnx_tensor *at = pbi_onnx_in(m, n, 1);
     if (!at)
-        return pbi_onnx_refuse(m, n, "its indices are missing");
+        return pbi_onnx_invalid(m, n, "its indices are missing");
     return pbi_onnx_shape(m, n, 0, pbi_onnx_in(m, n, 0)->type, at->rank, at->dims);
 }
 
@@ -341,11 +348,11 @@ PBI_ONNX_SHAPER(gather_nd)
     uint32_t rank = 0;
     uint64_t dims[2 * PBI_ONNX_RANK];
     if (!at || !at->rank)
-        return pbi_onnx_refuse(m, n, "its indices are missing");
+        return pbi_onnx_invalid(m, n, "its indices are missing");
     uint64_t depth = at->dims[at->rank - 1];
     if (batch < 0 || batch >= (int64_t)at->rank || depth > x->rank || (uint64_t)batch + depth > x->rank)
-        return pbi_onnx_refuse(m, n, "indices of %llu numbers do not fit a tensor of rank %u",
-                               (unsigned long long)depth, x->rank);
+        return pbi_onnx_invalid(m, n, "each of its indices has %llu numbers, too many for a tensor of rank %u",
+                                (unsigned long long)depth, x->rank);
     for (uint32_t i = 0; i + 1 < at->rank; i++)
         dims[rank++] = at->dims[i];
     for (uint32_t i = (uint32_t)batch + (uint32_t)depth; i < x->rank; i++)
@@ -367,8 +374,8 @@ PBI_ONNX_SHAPER(topk)
         return status;
     int64_t most = count ? k[0] : old;
     if (most < 0 || (uint64_t)most > x->dims[axis])
-        return pbi_onnx_refuse(m, n, "the largest %lld of %llu are asked for", (long long)most,
-                               (unsigned long long)x->dims[axis]);
+        return pbi_onnx_invalid(m, n, "its k is %lld, but the axis has %llu elements", (long long)most,
+                                (unsigned long long)x->dims[axis]);
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     dims[axis] = (uint64_t)most;
     status = pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
@@ -384,7 +391,7 @@ PBI_ONNX_SHAPER(one_hot)
         return pbi_onnx_refuse(m, n, "its depth is not known before the model runs; make it a constant");
     double size = pbi_onnx_is_real(depth->type) ? depth->values[0].f : (double)depth->values[0].i;
     if (!(size >= 0 && size < 1e15))
-        return pbi_onnx_refuse(m, n, "%g is not a valid depth", size);
+        return pbi_onnx_invalid(m, n, "its depth of %g is not valid", size);
     pb_status status = pbi_onnx_axis(m, n, pbi_onnx_integer(n, "axis", -1), x->rank + 1, &axis);
     for (uint32_t i = 0; status == PB_OK && i <= x->rank; i++)
         dims[i] = i == axis ? (uint64_t)size : x->dims[from++];
@@ -434,7 +441,7 @@ PBI_ONNX_SHAPER(constant)
         }
         return constant_list(m, n, real ? PBI_ONNX_FLOAT : PBI_ONNX_INT64, scalar, count, numbers);
     }
-    return pbi_onnx_refuse(m, n, "it holds a text or a sparse tensor, which are not read");
+    return pbi_onnx_refuse(m, n, "texts and sparse tensors are not supported; store it as a dense tensor of numbers");
 }
 
 /* The shape given by a list of whole numbers. */
@@ -442,10 +449,11 @@ static pb_status made_of(pbi_onnx *m, pbi_onnx_node *n, int64_t type, const int6
 {
     uint64_t dims[PBI_ONNX_RANK];
     if (count > PBI_ONNX_RANK)
-        return pbi_onnx_refuse(m, n, "more than %d dimensions", PBI_ONNX_RANK);
+        return pbi_onnx_refuse(
+            m, n, "its result has more than %d dimensions, which is not supported; reshape it to fewer", PBI_ONNX_RANK);
     for (uint32_t i = 0; i < count; i++) {
         if (shape[i] < 0)
-            return pbi_onnx_refuse(m, n, "%lld is not a valid size of a dimension", (long long)shape[i]);
+            return pbi_onnx_invalid(m, n, "its shape contains %lld, which is not a size", (long long)shape[i]);
         dims[i] = (uint64_t)shape[i];
     }
     return pbi_onnx_shape(m, n, 0, type, count, dims);
@@ -515,7 +523,8 @@ PBI_ONNX_SHAPER(range)
     }
     double steps = ends[2] != 0 ? (ends[1] - ends[0]) / ends[2] : -1;
     if (!(ends[2] != 0 && steps < 1e15))
-        return pbi_onnx_refuse(m, n, "from %g to %g by %g has no length", ends[0], ends[1], ends[2]);
+        return pbi_onnx_invalid(m, n, "a range from %g to %g in steps of %g has no valid length", ends[0], ends[1],
+                                ends[2]);
     uint64_t count = steps > 0 ? (uint64_t)steps : 0;
     count += steps > 0 && (double)count < steps;
     return pbi_onnx_shape(m, n, 0, first->type, 1, &count);
@@ -538,11 +547,11 @@ static pb_status blocks(pbi_onnx *m, pbi_onnx_node *n, bool to_space)
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0);
     int64_t given = pbi_onnx_integer(n, "blocksize", 0);
     if (x->rank != 4 || given < 1 || given > 1 << 20)
-        return pbi_onnx_refuse(m, n, "it needs images of rank 4 and a block size");
+        return pbi_onnx_invalid(m, n, "it needs an input of rank 4 and a blocksize");
     uint64_t side = (uint64_t)given, area = side * side;
     uint64_t dims[4] = {x->dims[0], x->dims[1], x->dims[2], x->dims[3]};
     if (to_space ? dims[1] % area : dims[2] % side || dims[3] % side)
-        return pbi_onnx_refuse(m, n, "blocks of %llu do not divide the image", (unsigned long long)side);
+        return pbi_onnx_invalid(m, n, "its blocksize of %llu does not divide its input", (unsigned long long)side);
     dims[1] = to_space ? dims[1] / area : pbi_times(dims[1], area);
     for (int i = 2; i < 4; i++)
         dims[i] = to_space ? pbi_times(dims[i], side) : dims[i] / side;

@@ -17,10 +17,11 @@ static pb_status numbers_for(pbi_onnx *m, pbi_onnx_node *n, const char *name, ui
     uint32_t have;
     pb_status status = pbi_onnx_list(m, n, name, UINT32_MAX, &list, &have);
     if (status == PB_OK && have && have != count)
-        return pbi_onnx_refuse(m, n, "\"%s\" has %u numbers where %u are needed", name, have, count);
+        return pbi_onnx_invalid(m, n, "its attribute \"%s\" has %u numbers instead of %u", name, have, count);
     for (uint32_t i = 0; status == PB_OK && i < have; i++) {
         if (list[i] < (int64_t)least || list[i] > (int64_t)1 << 40)
-            return pbi_onnx_refuse(m, n, "\"%s\" holds %lld", name, (long long)list[i]);
+            return pbi_onnx_invalid(m, n, "its attribute \"%s\" contains %lld, which is out of range", name,
+                                    (long long)list[i]);
         out[i] = (uint64_t)list[i];
     }
     return status;
@@ -32,7 +33,8 @@ static pb_status read_window(pbi_onnx *m, pbi_onnx_node *n, const pbi_onnx_tenso
     const char *pad = pbi_onnx_text(n, "auto_pad", "NOTSET");
     uint64_t pads[2 * PBI_ONNX_RANK] = {0};
     if (x->rank < 3)
-        return pbi_onnx_refuse(m, n, "its input has rank %u; images have a batch, channels and sides", x->rank);
+        return pbi_onnx_invalid(
+            m, n, "its input has rank %u, but needs a batch, channels and at least one more dimension", x->rank);
     *w = (window){.axes = x->rank - 2, .ceil = pbi_onnx_integer(n, "ceil_mode", 0) != 0};
     w->same = strncmp(pad, "SAME", 4) == 0;
     w->valid = strcmp(pad, "VALID") == 0;
@@ -51,7 +53,7 @@ static pb_status read_window(pbi_onnx *m, pbi_onnx_node *n, const pbi_onnx_tenso
         w->before[i] = w->same || w->valid ? 0 : pads[i];
         w->after[i] = w->same || w->valid ? 0 : pads[i + w->axes];
         if (w->kernel[i] == 0 || w->kernel[i] > (uint64_t)1 << 40 || x->dims[i + 2] > (uint64_t)1 << 60)
-            return pbi_onnx_refuse(m, n, "its window has no size");
+            return pbi_onnx_invalid(m, n, "its kernel_shape is missing or too large");
     }
     return status;
 }
@@ -78,8 +80,8 @@ static pb_status places(pbi_onnx *m, pbi_onnx_node *n, const window *w, uint32_t
     }
     uint64_t padded = side + w->before[i] + w->after[i], size = reach(w, i);
     if (padded < size)
-        return pbi_onnx_refuse(m, n, "a window of %llu does not fit a side of %llu", (unsigned long long)size,
-                               (unsigned long long)padded);
+        return pbi_onnx_invalid(m, n, "its window of %llu is larger than its padded input of %llu",
+                                (unsigned long long)size, (unsigned long long)padded);
     uint64_t room = padded - size;
     *out = (w->ceil ? pbi_ceil_div(room, w->stride[i]) : room / w->stride[i]) + 1;
     if (w->ceil && (*out - 1) * w->stride[i] >= side + w->before[i])
@@ -93,10 +95,11 @@ PBI_ONNX_SHAPER(conv)
     int64_t groups = pbi_onnx_integer(n, "group", 1);
     window w;
     if (!weight || weight->rank != x->rank || x->rank < 3)
-        return pbi_onnx_refuse(m, n, "its weights must have the rank of the image, which is %u", x->rank);
+        return pbi_onnx_invalid(m, n, "its weights must have the rank of its input, which is %u", x->rank);
     if (groups < 1 || x->dims[1] != pbi_times(weight->dims[1], (uint64_t)groups))
-        return pbi_onnx_refuse(m, n, "%llu channels do not fit weights for %llu in %lld groups",
-                               (unsigned long long)x->dims[1], (unsigned long long)weight->dims[1], (long long)groups);
+        return pbi_onnx_invalid(m, n,
+                                "its input has %llu channels, but its weights are for %llu in each of %lld groups",
+                                (unsigned long long)x->dims[1], (unsigned long long)weight->dims[1], (long long)groups);
     pb_status status = read_window(m, n, x, weight->dims + 2, &w);
     uint64_t dims[PBI_ONNX_RANK] = {x->dims[0], weight->dims[0]}, outputs = pbi_times(dims[0], dims[1]);
     for (uint32_t i = 0; status == PB_OK && i < w.axes; i++) {
@@ -118,7 +121,7 @@ PBI_ONNX_SHAPER(conv_transpose)
     uint64_t extra[PBI_ONNX_RANK] = {0}, fixed[PBI_ONNX_RANK] = {0};
     window w;
     if (!weight || weight->rank != x->rank || x->rank < 3 || groups < 1 || weight->dims[0] != x->dims[1])
-        return pbi_onnx_refuse(m, n, "its weights do not fit the channels of its input");
+        return pbi_onnx_invalid(m, n, "its weights do not match the channels of its input");
     pb_status status = read_window(m, n, x, weight->dims + 2, &w);
     if (status == PB_OK)
         status = numbers_for(m, n, "output_padding", w.axes, 0, extra);
@@ -130,7 +133,7 @@ PBI_ONNX_SHAPER(conv_transpose)
         uint64_t full =
             pbi_add_saturated(pbi_times(w.stride[i], side ? side - 1 : 0), pbi_add_saturated(reach(&w, i), extra[i]));
         if (!fixed[i] && !w.same && full <= cut)
-            return pbi_onnx_refuse(m, n, "its padding leaves nothing of side %u", i);
+            return pbi_onnx_invalid(m, n, "its padding removes all of dimension %u of the image", i);
         dims[i + 2] = fixed[i] ? fixed[i] : w.same ? pbi_times(side, w.stride[i]) : full - cut;
     }
     if (status != PB_OK)
@@ -187,14 +190,14 @@ PBI_ONNX_SHAPER(resize)
     if (status != PB_OK)
         return status;
     if (strcmp(pbi_onnx_text(n, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
-        return pbi_onnx_refuse(m, n, "sides are stretched only; give the exact sizes");
+        return pbi_onnx_refuse(m, n, "keep_aspect_ratio_policy is not supported; export the model with exact sizes");
     bool scaled = scales && pbi_onnx_elements(scales) > 0;
     uint32_t count = axes ? axis_count : x->rank;
     if (!size_count && !old && !(scaled && scales->values))
         return pbi_onnx_refuse(m, n, "its sizes are not known before the model runs; simplify the model (onnxsim)");
     uint64_t have = size_count ? size_count : old ? old->real_count : pbi_onnx_elements(scales);
     if (have != count)
-        return pbi_onnx_refuse(m, n, "%llu sizes for %u axes", (unsigned long long)have, count);
+        return pbi_onnx_invalid(m, n, "it has %llu sizes for %u axes", (unsigned long long)have, count);
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis;
@@ -204,7 +207,7 @@ PBI_ONNX_SHAPER(resize)
         double factor = size_count ? 1 : old ? pbi_wire_as_real(old->reals[i], 4) : scales->values[i].f;
         double size = size_count ? (double)sizes[i] : floor((double)x->dims[axis] * factor);
         if (!(size >= 0 && size < 1e15))
-            return pbi_onnx_refuse(m, n, "axis %u cannot become %g", axis, size);
+            return pbi_onnx_invalid(m, n, "axis %u cannot be resized to %g", axis, size);
         dims[axis] = (uint64_t)size;
     }
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);

@@ -79,18 +79,35 @@ uint64_t pbi_onnx_elements(const pbi_onnx_tensor *t)
     return count;
 }
 
-pb_status pbi_onnx_refuse(const pbi_onnx *m, const pbi_onnx_node *n, const char *format, ...)
+static pb_status refuse(const pbi_onnx *m, const pbi_onnx_node *n, const char *next, const char *format, va_list args)
 {
     char message[360];
-    va_list args;
-    va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     const char *name = *n->name                                     ? n->name
                        : n->out_count && n->out[0] != PBI_ONNX_NONE ? pbi_onnx_name(m, n->out[0])
                                                                     : "";
-    return pbi_fail(m->ctx, PB_EGRAPH, "%.40s \"%.60s\" (byte %llu): %s", n->op, name, (unsigned long long)n->at,
-                    message);
+    return pbi_fail(m->ctx, PB_EGRAPH, "%.40s \"%.60s\" (byte %llu): %s%s", n->op, name, (unsigned long long)n->at,
+                    message, next);
+}
+
+pb_status pbi_onnx_refuse(const pbi_onnx *m, const pbi_onnx_node *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pb_status status = refuse(m, n, "", format, args);
+    va_end(args);
+    return status;
+}
+
+pb_status pbi_onnx_invalid(const pbi_onnx *m, const pbi_onnx_node *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    /* With a new batch size the reader adds its own advice. */
+    const char *next = m->batch_replaced ? "" : "; check the sizes of the inputs, and the model with onnx.checker";
+    pb_status status = refuse(m, n, next, format, args);
+    va_end(args);
+    return status;
 }
 
 pb_status pbi_onnx_shape(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_t type, uint32_t rank,
@@ -100,7 +117,8 @@ pb_status pbi_onnx_shape(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_
     if (!t)
         return PB_OK;
     if (rank > PBI_ONNX_RANK)
-        return pbi_onnx_refuse(m, n, "its output has %u dimensions; at most %d are read", rank, PBI_ONNX_RANK);
+        return pbi_onnx_refuse(m, n, "its output has %u dimensions; at most %d are supported: reshape it to fewer",
+                               rank, PBI_ONNX_RANK);
     uint64_t *copy = pb_arena_alloc(m->arena, rank ? rank : 1, sizeof *copy);
     if (!copy)
         return PB_ENOMEM;
@@ -111,16 +129,18 @@ pb_status pbi_onnx_shape(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_
     t->dims = copy;
     t->shaped = true;
     if (!pbi_onnx_bits(type))
-        return pbi_onnx_refuse(m, n, "its output is of type %s, which has no size in memory", pbi_onnx_type_name(type));
+        return pbi_onnx_refuse(
+            m, n, "its output is of type %s, which is not supported; export the model with numbers or booleans",
+            pbi_onnx_type_name(type));
     if (pbi_times(pbi_onnx_elements(t), 16) == UINT64_MAX)
-        return pbi_onnx_refuse(m, n, "its output has more than 2^60 elements");
+        return pbi_onnx_refuse(m, n, "its output has more than 2^60 elements; choose smaller inputs");
     return PB_OK;
 }
 
 pb_status pbi_onnx_axis(const pbi_onnx *m, const pbi_onnx_node *n, int64_t axis, uint32_t rank, uint32_t *out)
 {
     if (axis < -(int64_t)rank || axis >= (int64_t)rank)
-        return pbi_onnx_refuse(m, n, "axis %lld is outside of a tensor of rank %u", (long long)axis, rank);
+        return pbi_onnx_invalid(m, n, "axis %lld does not exist in a tensor of rank %u", (long long)axis, rank);
     *out = (uint32_t)(axis < 0 ? axis + rank : axis);
     return PB_OK;
 }
@@ -142,8 +162,9 @@ pb_status pbi_onnx_list(const pbi_onnx *m, const pbi_onnx_node *n, const char *a
                                "static shapes",
                                pbi_onnx_name(m, n->in[i]));
     if (length > PBI_ONNX_VALUES)
-        return pbi_onnx_refuse(m, n, "its attribute \"%s\" has %zu numbers; at most %d are read", attribute, length,
-                               PBI_ONNX_VALUES);
+        return pbi_onnx_refuse(m, n,
+                               "its attribute \"%s\" has %zu numbers; at most %d are supported: split the operator",
+                               attribute, length, PBI_ONNX_VALUES);
     int64_t *list = pb_arena_alloc(m->arena, length ? length : 1, sizeof *list);
     if (!list)
         return PB_ENOMEM;
@@ -151,7 +172,7 @@ pb_status pbi_onnx_list(const pbi_onnx *m, const pbi_onnx_node *n, const char *a
         if (a)
             memcpy(&list[k], &a->integers[k], sizeof *list);
         else if (pbi_onnx_is_real(t->type))
-            return pbi_onnx_refuse(m, n, "input %u must hold whole numbers", i);
+            return pbi_onnx_invalid(m, n, "input %u must contain whole numbers", i);
         else
             list[k] = t->values[k].i;
     }

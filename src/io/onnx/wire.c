@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* The end of messages about bytes that no ONNX model has. */
+#define DAMAGED "; this is not an ONNX model, or it is damaged: export or download it again"
+
 void pbi_wire_init(pbi_wire *w, pbi_text *text) { *w = (pbi_wire){.text = text}; }
 
 pb_status pbi_wire_fail(pbi_wire *w, uint64_t at, const char *format, ...)
@@ -35,8 +38,8 @@ static pb_status cut_short(pbi_wire *w, const char *what)
 {
     uint64_t at = pbi_text_offset(w->text);
     if (at < message_end(w))
-        return pbi_wire_fail(w, at, "the file ends inside %s: it is cut short, or not an ONNX model", what);
-    return pbi_wire_fail(w, at, "%s is longer than the message that it stands in; the file is damaged", what);
+        return pbi_wire_fail(w, at, "the file ends inside %s" DAMAGED, what);
+    return pbi_wire_fail(w, at, "%s is longer than the message that contains it" DAMAGED, what);
 }
 
 static pb_status read_varint(pbi_wire *w, const char *what, uint64_t *out)
@@ -54,7 +57,7 @@ static pb_status read_varint(pbi_wire *w, const char *what, uint64_t *out)
             return PB_OK;
         }
     }
-    return pbi_wire_fail(w, at, "a number of more than 64 bits; the file is damaged, or not an ONNX model");
+    return pbi_wire_fail(w, at, "a number has more than 64 bits" DAMAGED);
 }
 
 static pb_status read_fixed(pbi_wire *w, size_t width, uint64_t *out)
@@ -87,8 +90,7 @@ pb_status pbi_wire_next(pbi_wire *w, pbi_wire_field *field, bool *more)
         return status;
     *field = (pbi_wire_field){.number = (uint32_t)(key >> 3), .type = (uint8_t)(key & 7), .at = at};
     if (key >> 3 == 0 || key >> 3 > 0x1fffffff)
-        return pbi_wire_fail(w, at, "no field has the number %llu; this is not an ONNX model, or it is damaged",
-                             (unsigned long long)(key >> 3));
+        return pbi_wire_fail(w, at, "there is no field %llu in ONNX" DAMAGED, (unsigned long long)(key >> 3));
     switch (field->type) {
     case PBI_WIRE_VARINT: status = read_varint(w, "a number", &field->value); break;
     case PBI_WIRE_FIXED64: status = read_fixed(w, 8, &field->value); break;
@@ -97,13 +99,10 @@ pb_status pbi_wire_next(pbi_wire *w, pbi_wire_field *field, bool *more)
         status = read_varint(w, "a length", &field->value);
         if (status == PB_OK && message_end(w) - pbi_text_offset(w->text) < field->value)
             status = pbi_wire_fail(
-                w, at, "field %u says %llu bytes, but its message has %llu left; the file is damaged", field->number,
+                w, at, "field %u has a length of %llu bytes, but its message has only %llu left" DAMAGED, field->number,
                 (unsigned long long)field->value, (unsigned long long)(message_end(w) - pbi_text_offset(w->text)));
         break;
-    default:
-        return pbi_wire_fail(
-            w, at, "a field of wire type %u, which ONNX does not use; the file is damaged, or not an ONNX model",
-            field->type);
+    default: return pbi_wire_fail(w, at, "a field has wire type %u, which ONNX does not use" DAMAGED, field->type);
     }
     *more = status == PB_OK;
     return status;
@@ -113,9 +112,8 @@ static pb_status expect(pbi_wire *w, const pbi_wire_field *field, uint8_t type)
 {
     if (field->type == type)
         return PB_OK;
-    return pbi_wire_fail(w, field->at,
-                         "field %u has wire type %u where ONNX has %u; the file is damaged, or not an ONNX model",
-                         field->number, field->type, type);
+    return pbi_wire_fail(w, field->at, "field %u has wire type %u instead of %u" DAMAGED, field->number, field->type,
+                         type);
 }
 
 pb_status pbi_wire_enter(pbi_wire *w, const pbi_wire_field *field)
@@ -124,10 +122,10 @@ pb_status pbi_wire_enter(pbi_wire *w, const pbi_wire_field *field)
     if (status != PB_OK)
         return status;
     if (w->depth == PBI_WIRE_DEPTH)
-        return pbi_wire_fail(w, field->at, "messages are nested more than %d deep", PBI_WIRE_DEPTH);
+        return pbi_wire_fail(w, field->at, "messages are nested more than %d deep" DAMAGED, PBI_WIRE_DEPTH);
     uint64_t start = pbi_text_offset(w->text);
     if (field->value > UINT64_MAX - start)
-        return pbi_wire_fail(w, field->at, "a message of %llu bytes; the file is damaged",
+        return pbi_wire_fail(w, field->at, "a message has a length of %llu bytes" DAMAGED,
                              (unsigned long long)field->value);
     w->end[w->depth++] = start + field->value;
     return PB_OK;
@@ -210,7 +208,7 @@ pb_status pbi_wire_text(pbi_wire *w, const pbi_wire_field *field, pb_arena *aren
         else
             length = 0;
         if (length == 0 || length > left)
-            return pbi_wire_fail(w, pbi_text_offset(w->text), "a text that is not UTF-8; the file is damaged");
+            return pbi_wire_fail(w, pbi_text_offset(w->text), "a text is not UTF-8" DAMAGED);
         if (!pbi_bytes_add(&buffer, start, length))
             return PB_ENOMEM;
         left -= length;

@@ -101,7 +101,7 @@ static bool is_crowded(const pbi_anneal *a)
     return p->slots < p->room && a->t.filled > p->slots - p->slots / 8;
 }
 
-/* Full neighbourhoods leave no slot to insert into: spreads the events evenly again. */
+/* Where slots are nearly all filled, nothing can be inserted: spreads the events evenly again. */
 static void respace(pbi_anneal *a)
 {
     pbi_timeline_read(&a->t, a->order);

@@ -16,7 +16,7 @@ typedef struct pbi_anneal {
     pbi_rng rng;
     bool loads, repeats; /* what may be proposed: loads, recomputation */
     uint32_t left;       /* computations that the current proposal may still add */
-    uint32_t further;    /* one in so many missing inputs is recomputed with its reader */
+    uint32_t further;    /* one in this many missing inputs is recomputed with its reader */
     double gamma, beta;  /* cost of a unit of work, of a unit of flux in the timeline's terms */
     double price;        /* of a unit of excess, as cost */
     double temperature;
@@ -45,8 +45,8 @@ bool pbi_anneal_start(pbi_anneal *a, const uint32_t *events, uint32_t count, uin
 /* The objective: the game's weights on work and flux; the peak is limited by the cap. */
 double pbi_anneal_cost(const pbi_anneal *a);
 
-/* So many proposals while the temperature falls from `hot` to `cold`, both in average costs of a node. Stops early
- * when `enough` is reached. */
+/* Makes this many proposals while the temperature falls from `hot` to `cold`, both in average costs of a node. Stops
+ * early when `enough` is reached. */
 pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double cold, double enough);
 
 #endif

@@ -5,10 +5,10 @@
 
 enum { BLOCK = 128 };
 
-#define ABSENT (INT32_C(1) << 28)     /* subtracted from empty slots: never over the cap */
-#define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
+#define ABSENT (INT32_C(1) << 28)     /* subtracted from empty slots, so that they are never above the cap */
+#define NOTHING (-(INT32_C(1) << 30)) /* lower than the memory of any slot */
 
-/* ThreadSanitizer is not initialized yet when the clone is selected. */
+/* Not with ThreadSanitizer, which is not initialized yet when the loader chooses a clone. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define WIDE_LANES __attribute__((target_clones("avx2", "default")))
 #else

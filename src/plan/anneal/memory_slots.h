@@ -25,7 +25,7 @@ typedef struct pbi_memory_slots {
 
 /* All slots empty, memory zero. `slots` is rounded up. False when memory is exhausted. */
 bool pbi_slots_init(pbi_memory_slots *p, pb_arena *arena, uint32_t slots, bool with_flux);
-/* Starts over with so many slots, or as many as are allocated. */
+/* Starts over with this many slots, or as many as are allocated. */
 void pbi_slots_clear(pbi_memory_slots *p, uint32_t slots);
 /* Takes the memory of each slot from p->memory, and which slots are used (used[slot] != UINT32_MAX, and slot 0), and
  * recomputes everything else. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    STAGES = 100,  /* of lowering the cap */
+    STAGES = 100,  /* steps in which the cap is lowered */
     AN_IDLE = 256, /* ticks charged for a round that had nothing to do: as many as annealing counts at a time */
 };
 

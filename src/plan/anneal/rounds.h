@@ -21,8 +21,8 @@ typedef struct pbi_round {
     uint64_t cap;
     double hot, cold; /* in average costs of a node */
     uint64_t proposals;
-    bool lower; /* start far above the cap and lower it step by step, with so many proposals each */
-    /* lower: start not at `from`, but at the result closest to the cap without a plan, if there is one */
+    bool lower; /* start far above the cap and lower it step by step, with `proposals` for each step */
+    /* if lower: start not at `from`, but at the result that came closest to the cap without being a plan, if any */
     bool near;
     uint32_t further; /* of pbi_anneal; 0: default */
     pbi_use use;
@@ -33,8 +33,8 @@ typedef struct pbi_worker {
     pb_context ctx;
     pb_arena arena;
     pbi_anneal a;
-    pbi_events best, rest; /* of the round; where lowering the cap starts */
-    pbi_events near;       /* result of the round at the game's cap with the least excess and no plan */
+    pbi_events best, rest; /* best: of the round; rest: where lowering the cap starts */
+    pbi_events near;       /* the result without a plan, of rounds at the game's cap, that exceeds it least */
     uint64_t near_excess;
     double best_cost; /* with the weight of peak */
     uint64_t best_peak;

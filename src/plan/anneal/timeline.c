@@ -179,7 +179,7 @@ static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
     }
 }
 
-/* Which unread copies of a by-product are computed, to be stored, depends on its loads. */
+/* After a change of its loads: an unread copy of a by-product is computed only if it is stored for a load. */
 static void update_unread(pbi_timeline *t, pb_node v)
 {
     const pbi_copies *c = &t->copy[v];

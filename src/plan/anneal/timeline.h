@@ -21,8 +21,8 @@
 
 #define PBI_EMPTY UINT32_MAX
 
-/* Where a value is computed, ascending; `last` are the last slots that read each copy. A by-product is computed, on
- * demand, wherever its node is computed; if it is not, its last is the slot before. */
+/* The copies of a value: the slot that computes each, ascending, and the last slot that reads it. A by-product has a
+ * copy for each computation of its node; if that does not produce it, `last` is the slot before. */
 typedef struct pbi_copies {
     uint32_t *slot, *last;
     uint32_t count, room;

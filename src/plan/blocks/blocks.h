@@ -63,18 +63,23 @@ typedef struct pbi_blocks_plan {
     size_t count;
 } pbi_blocks_plan;
 
-/* The least work exactly. PB_ELIMIT after more than `limit` steps of functions; PB_ERANGE when the work of some plan
- * could exceed 62 bits. The actions live in `arena`. */
-pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
+typedef struct pbi_block_budget {
+    uint64_t memory;
+    uint64_t slots; /* pbi_blocks_slots: memory is counted in at most so many equal parts */
+    uint64_t limit; /* pbi_blocks_exact: PB_ELIMIT after more steps of functions */
+} pbi_block_budget;
+
+/* The least work exactly. PB_ERANGE when the work of some plan could exceed 62 bits. The actions live in `arena`. */
+pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, const pbi_block_budget *budget, pb_arena *arena,
                            pbi_blocks_plan *out);
 
-/* A plan by tables with memory counted in at most `slots` equal parts. It fits, and there is one whenever any plan
+/* A plan by tables with memory counted in slots. It fits, and there is one whenever any plan
  * of this kind fits; it need not be the cheapest. *least gets a bound: no plan of this kind has less work;
  * UINT64_MAX when none fits. The bound takes most of the time: with least NULL the plan is the same. Chains below
  * 250 blocks get the exact plan and bound when all that can be held is a multiple of memory / slots and the work is
  * small; longer ones have their work counted in some ten thousand quanta, and not all splits are tried for the plan.
  * Errors as above. */
-pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
+pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, const pbi_block_budget *budget, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *min_work);
 
 #endif

@@ -114,7 +114,7 @@ static void add_ways(filler *f, const place *p)
         if (inner->lo > f->t->slots)
             continue;
         view v = view_of(inner, held);
-        relax_one(&f->lanes, f->best, &v, (CELL)extra_work, need, f->t->slots + 1);
+        relax_one(&f->lanes, f->best, &v, (CELL)extra_work, (span){need, f->t->slots + 1});
     }
 }
 
@@ -147,7 +147,7 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
         if (right->lo > t->slots || left->lo > t->slots)
             continue;
         view a = view_of(right, t->held[p->i]), b = view_of(left, 0);
-        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, max(need, where.from), where.to);
+        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, (span){max(need, where.from), where.to});
     }
 }
 
@@ -171,7 +171,7 @@ static void add_splits(filler *f, const place *p, unsigned k)
         if (right->lo > right->hi || left->lo > left->hi)
             continue;
         view a = chunk_view(right, t->held[p->i]), b = chunk_view(left, 0);
-        span where = beaten(&f->lanes, f->best, &a, &b, (CELL)work, 0, t->slots + 1);
+        span where = beaten(&f->lanes, f->best, &a, &b, (CELL)work, (span){0, t->slots + 1});
         if (where.from < where.to)
             try_splits(f, p, k, first, end, where);
     }
@@ -256,7 +256,7 @@ static bool fill_entry(filler *f, place *p)
                 const pbi_block_cells *bare = pbi_block_table_cells(t, p->left, PBI_BARE, p->i, p->j);
                 view v = view_of(bare, 0);
                 if (bare->lo <= t->slots)
-                    relax_one(&f->lanes, f->best, &v, 0, 0, t->slots + 1);
+                    relax_one(&f->lanes, f->best, &v, 0, (span){0, t->slots + 1});
             }
             if (p->j == p->i + 1) {
                 add_single(f, p);

@@ -22,9 +22,9 @@ struct pbi_curve_maker {
     lanes lanes;
     uint64_t memory, slot;
     uint32_t slots;    /* slot numbers are 0 .. slots */
-    uint32_t from, to; /* those that matter; `to` is excluded */
-    unsigned quantum;  /* the exponent of two */
-    uint32_t slack;    /* quanta that samples and a rounded work may lack together */
+    uint32_t from, to; /* the slots that matter, without `to` */
+    unsigned quantum;  /* log2 of the work of one quantum */
+    uint32_t slack;    /* quanta by which rounding may make a sum of samples and work too small */
     CELL *limit;       /* [slot]: at its start the result is below this */
     uint64_t *edge;    /* where a slot starts */
     pbi_curve_step *pool, *sorted;
@@ -109,9 +109,9 @@ void pbi_curve_expect(pbi_curve_maker *c, const pbi_candidate *p)
     view a = samples(p->a, (uint32_t)held, 0);
     if (p->b) {
         view b = samples(p->b, 0, 0);
-        relax_sum(&c->lanes, c->limit, &a, &b, fixed, (uint32_t)need, c->to);
+        relax_sum(&c->lanes, c->limit, &a, &b, fixed, (span){(uint32_t)need, c->to});
     } else {
-        relax_one(&c->lanes, c->limit, &a, fixed, (uint32_t)need, c->to);
+        relax_one(&c->lanes, c->limit, &a, fixed, (span){(uint32_t)need, c->to});
     }
 }
 
@@ -215,7 +215,7 @@ bool pbi_curve_offer(pbi_curve_maker *c, const pbi_candidate *p)
     /* The minimum in a slot is at its end: the next sample. */
     uint32_t held = (uint32_t)(p->held / c->slot), need = (uint32_t)(p->need / c->slot);
     view a = samples(p->a, held, 1), b = p->b ? samples(p->b, 0, 1) : samples(&nothing, 0, 0);
-    span where = beaten(&c->lanes, c->limit, &a, &b, (CELL)(p->fixed >> c->quantum), max(need, c->from), c->to);
+    span where = beaten(&c->lanes, c->limit, &a, &b, (CELL)(p->fixed >> c->quantum), (span){max(need, c->from), c->to});
     where.from = max(where.from, max(a.lo, b.lo));
     return where.from >= where.to || offer_span(c, p, &a, &b, where);
 }

@@ -51,7 +51,7 @@ bool pbi_curve_offer(pbi_curve_maker *c, const pbi_candidate *candidate);
 bool pbi_curve_offer_step(pbi_curve_maker *c, uint64_t need, uint64_t extra);
 bool pbi_curve_end(pbi_curve_maker *c, pbi_curve *out);
 
-/* The extra work with so much memory, UINT64_MAX when it is too little. */
+/* The extra work with this much memory, UINT64_MAX when it is too little. */
 uint64_t pbi_curve_at(const pbi_curve *f, uint64_t memory);
 
 #endif

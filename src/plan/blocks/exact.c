@@ -105,7 +105,7 @@ static pb_status fill_entry(exact *e, uint32_t i, uint32_t j)
             place p = {i, j, left, right};
             const pbi_block_outside *rest = pbi_block_outside_of(&e->rests, left, right, i, j);
             if (!rest->cell || rest->from >= rest->to)
-                continue; /* not useful */
+                continue; /* the segment is in no useful plan */
             pbi_curve_begin(e->maker, &(pbi_curve_frame){rest->from, rest->to, e->rests.limit + 1, rest->cell});
             if (!each_candidate(e, &p, expect) || (j == i + 1 && !add_single(e, &p)) ||
                 !each_candidate(e, &p, pbi_curve_offer) || !pbi_curve_end(e->maker, entry(e, left, right, i, j)))
@@ -243,7 +243,7 @@ static pb_status follow_task(walk *w, task t)
         t.right = PBI_BARE; /* not more expensive with the right value freed */
     bool found = t.to == t.from + 1 ? follow_single(w, &t, target, &status)
                                     : follow_way(w, &t, target, &status) || follow_split(w, &t, target, &status);
-    return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has nothing for its own value");
+    return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has no plan for its own value");
 }
 
 static pb_status follow(const exact *e, pbi_block_list *list, pb_arena *arena)
@@ -295,9 +295,10 @@ static pb_status improve_plan(pb_context *ctx, const pbi_block_bounds *s, uint64
     return status;
 }
 
-pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
+pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, const pbi_block_budget *budget, pb_arena *arena,
                            pbi_blocks_plan *out)
 {
+    uint64_t memory = budget->memory;
     pb_status status = pbi_blocks_check(ctx, b);
     if (status != PB_OK)
         return status;
@@ -308,7 +309,7 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     status = pbi_block_bounds_find(&s, count_slots(b), true, &scratch, arena);
     pbi_blocks_plan plan = s.plan;
     if (status == PB_OK && s.min_work != UINT64_MAX && !(plan.fits && plan.work == s.min_work))
-        status = improve_plan(ctx, &s, limit, &scratch, arena, &plan);
+        status = improve_plan(ctx, &s, budget->limit, &scratch, arena, &plan);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = plan;

@@ -255,7 +255,11 @@ static bool write_out(finder *f, pbi_block_chain *out)
 {
     const pb_graph *g = f->g;
     uint32_t blocks = f->cuts - 1;
-    *out = (pbi_block_chain){.count = blocks, .cut = f->cut, .forward = f->order, .block = f->block, .role = f->role};
+    out->count = blocks;
+    out->cut = f->cut;
+    out->forward = f->order;
+    out->block = f->block;
+    out->role = f->role;
     out->forward_start = pb_arena_alloc(f->arena, (size_t)blocks + 2, sizeof *out->forward_start);
     out->backward_start = pb_arena_zero(f->arena, (size_t)blocks + 3, sizeof *out->backward_start);
     out->backward = pb_arena_alloc(f->arena, f->nodes, sizeof *out->backward);
@@ -312,39 +316,35 @@ static const char *cannot(const finder *f)
     return NULL;
 }
 
-bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
-                          pbi_block_chain *out, const char **why, pb_status *status)
+pb_status pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
+                               pbi_block_chain *out)
 {
     finder f = {.g = g, .arena = arena};
     bool clean = false;
-    *status = PB_ENOMEM;
-    *why = "the graph is not a chain of blocks with a forward and a backward pass";
-    if (!lay_out(&f))
-        return false;
-    if (f.nodes && (!find_turn(&f) || !find_cuts(&f)))
-        return false;
-    *status = PB_OK;
+    pb_status status = PB_OK;
+    *out = (pbi_block_chain){.why = "the graph is not a chain of blocks with a forward and a backward pass"};
+    if (!lay_out(&f) || (f.nodes && (!find_turn(&f) || !find_cuts(&f))))
+        return PB_ENOMEM;
     if (!f.nodes || f.turn + 1 >= f.nodes)
-        return false;
-    for (uint32_t round = 0; round < MAX_ROUNDS && !clean && *status == PB_OK; round++) {
+        return PB_OK;
+    for (uint32_t round = 0; round < MAX_ROUNDS && !clean && status == PB_OK; round++) {
         number_forward(&f);
         clean = number_backward(&f);
         if (!clean)
             drop_joined(&f);
-        *status = pbi_poll(ctx);
+        status = pbi_poll(ctx);
     }
-    if (*status != PB_OK || !clean)
-        return false;
+    if (status != PB_OK || !clean)
+        return status;
     join(&f, group, max_blocks);
     if (!last_is_used(&f))
         f.cuts--;
     if (f.cuts < 3 || !is_chain(&f))
-        return false;
-    const char *fault = cannot(&f);
-    *why = fault ? fault : *why;
-    if (fault)
-        return false;
-    if (!write_out(&f, out))
-        *status = PB_ENOMEM;
-    return *status == PB_OK;
+        return PB_OK;
+    const char *misfit = cannot(&f);
+    if (misfit) {
+        out->why = misfit;
+        return PB_OK;
+    }
+    return write_out(&f, out) ? PB_OK : PB_ENOMEM;
 }

@@ -27,12 +27,13 @@ typedef struct pbi_block_chain {
     uint8_t *role;    /* per node: pbi_role */
     uint64_t always;  /* memory that is always in use */
     uint32_t largest; /* max nodes in one block */
+    const char *why;  /* why the graph is not a chain, if it is not: a constant text */
 } pbi_block_chain;
 
-/* False when the graph has no chain of at least two blocks (*why is a constant text) or *status is an error. `group`
- * above 0 makes larger blocks: single nodes join the block behind them, and that many larger blocks become one. More
- * than `max_blocks` blocks are joined with their neighbours. */
-bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
-                          pbi_block_chain *out, const char **why, pb_status *status);
+/* out->count is 0 when the graph has no chain of at least two blocks. `group` above 0 makes larger blocks: single nodes
+ * join the block behind them, and that many larger blocks become one. More than `max_blocks` blocks are joined with
+ * their neighbours. */
+pb_status pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
+                               pbi_block_chain *out);
 
 #endif

@@ -112,11 +112,15 @@ static inline const CELL *cell_at(const view *v, uint32_t s) { return v->cell + 
 static inline uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* best = min(best, a + b + c) on [from, to). */
-static inline void relax_sum(const lanes *l, CELL *best, const view *a, const view *b, CELL c, uint32_t from,
-                             uint32_t to)
+/* The places from .. to-1. */
+typedef struct span {
+    uint32_t from, to;
+} span;
+
+/* best = min(best, a + b + c) on the span. */
+static inline void relax_sum(const lanes *l, CELL *best, const view *a, const view *b, CELL c, span on)
 {
-    from = max(from, max(a->lo, b->lo));
+    uint32_t from = max(on.from, max(a->lo, b->lo)), to = on.to;
     uint32_t both = min(to, min(a->hi, b->hi)), one = min(to, max(a->hi, b->hi));
     if (from < both) {
         l->relax2(best + from, cell_at(a, from), cell_at(b, from), c, both - from);
@@ -131,10 +135,9 @@ static inline void relax_sum(const lanes *l, CELL *best, const view *a, const vi
         relax_flat(best + from, (CELL)(a->tail + b->tail + c), to - from);
 }
 
-static inline void relax_one(const lanes *l, CELL *best, const view *a, CELL c, uint32_t from, uint32_t to)
+static inline void relax_one(const lanes *l, CELL *best, const view *a, CELL c, span on)
 {
-    from = max(from, a->lo);
-    uint32_t end = min(to, a->hi);
+    uint32_t from = max(on.from, a->lo), to = on.to, end = min(to, a->hi);
     if (from < end) {
         l->relax1(best + from, cell_at(a, from), c, end - from);
         from = end;
@@ -143,16 +146,11 @@ static inline void relax_one(const lanes *l, CELL *best, const view *a, CELL c, 
         relax_flat(best + from, (CELL)(a->tail + c), to - from);
 }
 
-typedef struct span {
-    uint32_t from, to;
-} span;
-
-/* A range of whole pieces that contains all places in [from, to) where a + b + c may be below best. */
-static inline span beaten(const lanes *l, const CELL *best, const view *a, const view *b, CELL c, uint32_t from,
-                          uint32_t to)
+/* A range of whole pieces that contains all places of the span where a + b + c may be below best. */
+static inline span beaten(const lanes *l, const CELL *best, const view *a, const view *b, CELL c, span on)
 {
-    span found = {to, from};
-    from = max(from, max(a->lo, b->lo));
+    span found = {on.to, on.from};
+    uint32_t from = max(on.from, max(a->lo, b->lo)), to = on.to;
     const view *longer = a->hi > b->hi ? a : b, *shorter = a->hi > b->hi ? b : a;
     while (from < to) {
         uint32_t end;

@@ -17,7 +17,7 @@ pb_status pbi_block_add_event(pbi_block_maker *m, pb_node v)
 {
     void *items = m->event;
     if (m->event_count >= UINT32_MAX / 2)
-        return pbi_fail(m->ctx, PB_ELIMIT, "the blocks of the graph are too large");
+        return pbi_fail(m->ctx, PB_ELIMIT, "the blocks of the graph are too large; use another strategy");
     if (!pbi_arena_reserve(m->arena, &items, &m->event_room, m->event_count + 1, sizeof *m->event))
         return PB_ENOMEM;
     m->event = items;

@@ -30,7 +30,7 @@ typedef struct pbi_block_maker {
     uint32_t *lowest;   /* per backward value: the lowest block that reads it, 0 if it is kept, else ..NEVER */
 
     uint32_t *last;   /* per node, of the list being replayed: where it is read last; or ..STAYS, ..NEVER */
-    uint8_t *have;    /* per node, while a list is built */
+    uint8_t *have;    /* per node, while a list is built: it is marked */
     pb_node *touched; /* nodes whose `last` or `have` is set */
     uint32_t touched_count;
     pb_node *stack;

@@ -6,9 +6,17 @@
 static uint64_t higher(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t lower(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static uint64_t by_ways(const pbi_block_needs *n, uint32_t i, uint32_t j, unsigned left, unsigned right)
+/* An entry of the tables: the blocks i+1 .. j, and the states of their ends. */
+typedef struct entry {
+    uint32_t i, j;
+    unsigned left, right;
+} entry;
+
+static uint64_t by_ways(const pbi_block_needs *n, entry e)
 {
     const pbi_blocks *b = n->b;
+    uint32_t i = e.i, j = e.j;
+    unsigned left = e.left, right = e.right;
     uint64_t best = UINT64_MAX;
     for (uint32_t k = 0; k < b->block[i + 1].way_count; k++) {
         const pbi_block_way *w = pbi_block_way_of(b, i + 1, k);
@@ -49,16 +57,16 @@ static uint64_t min_back(const pbi_blocks *b, uint32_t k, uint64_t gradient)
 }
 
 /* `best` or less; `enough` is a lower bound: the search stops there. */
-static uint64_t by_splits(const pbi_block_needs *n, uint32_t i, uint32_t j, unsigned left, unsigned right,
-                          uint64_t best, uint64_t enough)
+static uint64_t by_splits(const pbi_block_needs *n, entry e, uint64_t best, uint64_t enough)
 {
     const pbi_blocks *b = n->b;
+    uint32_t i = e.i, j = e.j;
     size_t row = (size_t)b->count + 1;
     for (unsigned k = 0; k < n->states.rights; k++) {
-        const uint64_t *before = n->row[left][k] + i * row;
-        const uint64_t *behind = n->column[k < n->states.lefts ? k : 0][right] + j * row;
-        uint64_t run = pbi_block_run_need(b, i, i + 1, j, right), held = b->value[i];
-        uint64_t ends = pbi_add_saturated(held, pbi_block_right(b, j, right));
+        const uint64_t *before = n->row[e.left][k] + i * row;
+        const uint64_t *behind = n->column[k < n->states.lefts ? k : 0][e.right] + j * row;
+        uint64_t run = pbi_block_run_need(b, i, i + 1, j, e.right), held = b->value[i];
+        uint64_t ends = pbi_add_saturated(held, pbi_block_right(b, j, e.right));
         /* The last split first: its right part is smallest, which is often optimal. */
         uint64_t last = higher(pbi_add_saturated(n->run[i], ends), pbi_add_saturated(behind[j - 1], held));
         best = lower(best, higher(last, before[j - 1]));
@@ -76,11 +84,12 @@ static void fill_entry(pbi_block_needs *n, uint32_t i, uint32_t j, uint64_t enou
     size_t row = (size_t)n->b->count + 1;
     for (unsigned left = 0; left < n->states.lefts; left++)
         for (unsigned right = 0; right < n->states.rights; right++) {
-            uint64_t best = by_ways(n, i, j, left, right);
+            entry e = {i, j, left, right};
+            uint64_t best = by_ways(n, e);
             if (right == PBI_HELD) /* the right value freed */
                 best = lower(best, pbi_block_need_of(n, left, PBI_BARE, i, j));
             if (j > i + 1)
-                best = by_splits(n, i, j, left, right, best, enough);
+                best = by_splits(n, e, best, enough);
             n->row[left][right][i * row + j] = n->column[left][right][j * row + i] = best;
         }
 }

@@ -98,17 +98,17 @@ static bool hand_to_split(spread *w, const place *p, const pbi_block_outside *re
     if (behind->lo > t->slots || before->lo > t->slots)
         return true;
     view a = view_of(behind, held), b = view_of(before, 0), all = {rest->cell, 0, t->slots + 1, t->never};
-    span where = beaten(&w->lanes, w->left_over, &a, &b, (CELL)work, max(rest->from, need), rest->to);
+    span where = beaten(&w->lanes, w->left_over, &a, &b, (CELL)work, (span){max(rest->from, need), rest->to});
     where.from = max(where.from, held);
     if (where.from >= where.to)
         return true;
     CELL *left = part(w, p->left, k, p->i, m), *right = part(w, k, p->right, m, p->j);
     if (!left || !right)
         return false;
-    relax_sum(&w->lanes, left, &all, &a, (CELL)work, where.from, where.to);
+    relax_sum(&w->lanes, left, &all, &a, (CELL)work, where);
     all = moved_down(all, held);
     b = moved_down(b, held);
-    relax_sum(&w->lanes, right, &all, &b, (CELL)work, where.from - held, where.to - held);
+    relax_sum(&w->lanes, right, &all, &b, (CELL)work, (span){where.from - held, where.to - held});
     return true;
 }
 

@@ -50,21 +50,21 @@ static pb_status spell(speller *p, const pbi_blocks_plan *plan)
     return status;
 }
 
-/* The cheapest plan in numbers. *slots becomes 0 when it is exact. */
-static pb_status solve(pb_context *ctx, const pbi_blocks *numbers, uint64_t memory, uint64_t limit, uint64_t *slots,
-                       pb_arena *arena, pbi_blocks_plan *out, uint64_t *min_work)
+/* The cheapest plan in numbers. budget->slots becomes 0 when it is exact. */
+static pb_status solve(pb_context *ctx, const pbi_blocks *numbers, pbi_block_budget *budget, pb_arena *arena,
+                       pbi_blocks_plan *out, uint64_t *min_work)
 {
     pb_status status = PB_ELIMIT;
-    bool either = *slots == UINT64_MAX;
-    if (!*slots || (either && numbers->count <= EXACT_BLOCKS)) {
-        status = pbi_blocks_exact(ctx, numbers, memory, limit, arena, out);
-        *slots = 0;
+    bool either = budget->slots == UINT64_MAX;
+    if (!budget->slots || (either && numbers->count <= EXACT_BLOCKS)) {
+        status = pbi_blocks_exact(ctx, numbers, budget, arena, out);
+        budget->slots = 0;
         if (status != PB_ELIMIT || !either || (ctx->tick_limit && ctx->ticks >= ctx->tick_limit))
             return status;
     }
     if (either)
-        *slots = USUAL_SLOTS;
-    return pbi_blocks_slots(ctx, numbers, memory, (uint32_t)*slots, arena, out, min_work);
+        budget->slots = USUAL_SLOTS;
+    return pbi_blocks_slots(ctx, numbers, budget, arena, out, min_work);
 }
 
 /* More than all values and the largest workspace is never needed. */
@@ -127,8 +127,10 @@ static pb_status plan_chain(pb_context *ctx, const pb_game *game, uint64_t limit
     pb_status status = pbi_block_ways_find(ctx, g, &a->chain, scratch, &ways);
     if (status == PB_OK)
         status = scale_work(scratch, &ways.numbers, &shift);
+    pbi_block_budget budget = {.memory = cap - a->chain.always, .slots = a->slots, .limit = limit};
     if (status == PB_OK)
-        status = solve(ctx, &ways.numbers, cap - a->chain.always, limit, &a->slots, scratch, &plan, &min_work);
+        status = solve(ctx, &ways.numbers, &budget, scratch, &plan, &min_work);
+    a->slots = budget.slots;
     if (status != PB_OK || !plan.fits)
         return status;
     speller p = {g, &ways, pb_arena_zero(scratch, g->node_count, 1), &a->s};
@@ -167,8 +169,7 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 typedef struct search {
     pb_arena scratch[GROUPS];
     attempt tries[GROUPS], *best;
-    uint32_t count; /* tried */
-    const char *why;
+    uint32_t count; /* chains tried */
 } search;
 
 /* False when larger groups would change nothing. */
@@ -179,8 +180,8 @@ static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint6
     *a = (attempt){.slots = slots};
     pb_arena_init(&x->scratch[i], ctx);
     pbi_sequence_init(&a->s, &x->scratch[i]);
-    if (!pbi_block_chain_find(ctx, game->graph, groups[i], MAX_BLOCKS, &x->scratch[i], &a->chain, &x->why, status) ||
-        (i && a->chain.count == x->tries[i - 1].chain.count))
+    *status = pbi_block_chain_find(ctx, game->graph, groups[i], MAX_BLOCKS, &x->scratch[i], &a->chain);
+    if (*status != PB_OK || !a->chain.count || (i && a->chain.count == x->tries[i - 1].chain.count))
         return false;
     if (!i && a->chain.count < 3 && a->chain.largest > LARGE) {
         a->chain.count = 0; /* treating it as a chain gained nothing */
@@ -230,7 +231,7 @@ pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t l
         status = pbi_plan_give_up(plan, "does not fit: no plan reverses its %" PRIu32 " blocks under the cap",
                                   x.tries[0].chain.count);
     else if (status == PB_OK)
-        status = pbi_plan_give_up(plan, "does not apply: %s", x.why);
+        status = pbi_plan_give_up(plan, "does not apply: %s", x.tries[0].chain.why);
     release(&x);
     return status;
 }

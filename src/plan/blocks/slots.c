@@ -291,9 +291,11 @@ pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, 
     return s->b->count ? solve(s, factor < 2 ? factor : 2, scratch, arena) : PB_OK;
 }
 
-pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
+pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, const pbi_block_budget *budget, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *min_work)
 {
+    uint64_t memory = budget->memory;
+    uint32_t slots = (uint32_t)budget->slots;
     pb_status status = pbi_blocks_check(ctx, b);
     if (status != PB_OK)
         return status;

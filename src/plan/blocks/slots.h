@@ -10,9 +10,9 @@ typedef struct pbi_block_bounds {
     const pbi_blocks *b;
     uint64_t memory; /* below UINT64_MAX */
     bool bound;      /* the table `down` is requested, for more than a trivial bound */
-    uint32_t coarse; /* slots of the plan in a slot of `down`; 0: one */
+    uint32_t coarse; /* how many slots of the plan make one slot of `down`; 0 counts as 1 */
     /* Found: */
-    uint64_t slot; /* that the plan was found with */
+    uint64_t slot; /* size of a slot, with which the plan was found */
     pbi_block_needs needs;
     pbi_block_table down; /* sizes rounded down; filled if there is a plan */
     uint64_t *before;     /* exact work of blocks 1 .. k */

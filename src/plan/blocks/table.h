@@ -23,12 +23,13 @@ typedef struct pbi_block_table {
     pb_context *ctx;
     const pbi_blocks *b;
     uint64_t slot;    /* memory of one slot, not 0 */
-    uint32_t slots;   /* max memory */
+    uint32_t slots;   /* memory of the whole chain, in slots */
     bool up;          /* sizes are rounded up, not down */
     bool wide;        /* cells of 32 bits, not 16 */
     uint64_t quantum; /* work of one quantum, not 0 */
-    /* Above 1, not for bounds: segments longer than `near` are left out (never) unless they end at the end of the
-     * chain or at a multiple of `stride`; twice the stride for twice the length, up to four times. */
+    /* To save time, not for bounds: if `stride` is above 1, segments longer than `near` are left out (never) unless
+     * they end at the end of the chain or at a multiple of `stride`; the stride doubles with the length, up to four
+     * times. */
     uint32_t stride, near;
     /* Filled in: */
     pbi_block_states states;

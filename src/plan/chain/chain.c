@@ -16,7 +16,7 @@ static bool reads_exactly(const pb_graph *g, pb_node v, const pb_node *target, u
 static bool gradient_reads(const pb_graph *g, const pbi_chain *c, uint32_t i, bool output)
 {
     pb_node target[3];
-    uint32_t count = 0, place = c->steps - 1 - i; /* in c->gradient */
+    uint32_t count = 0, place = c->steps - 1 - i; /* its index in c->gradient */
     target[count++] = c->forward[i];
     if (output)
         target[count++] = c->forward[i + 1];

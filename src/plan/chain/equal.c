@@ -205,7 +205,7 @@ static pb_status bound_expensive_loads(const pbi_equal *open, const pb_game *gam
     if (status == PB_OK)
         status = cost_in(open, &other, &without);
     if (status == PB_ELIMIT || status == PB_ECANCELLED)
-        return PB_OK; /* there is a plan, only no bound */
+        return PB_OK; /* there is a plan, but no bound */
     if (status != PB_OK || with >= NEVER)
         return status;
     uint64_t bound = pbi_add_saturated(with, open->tiers[0].load - step);

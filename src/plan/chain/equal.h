@@ -63,8 +63,8 @@ typedef struct pbi_equal {
 typedef struct pbi_equal_split {
     const uint64_t *behind, *before;
     const pbi_equal_form *behind_form, *before_form;
-    uint64_t price;                          /* of storing the value between */
-    uint32_t at;                             /* the best place for the previous length */
+    uint64_t price;                          /* of storing the value at the split */
+    uint32_t at;                             /* the best place to split the previous length */
     bool one_step;                           /* only the first step can be run */
     uint8_t behind_left, before_left, right; /* their states; right: of the part in front */
     uint32_t behind_held, behind_layer;
@@ -80,15 +80,15 @@ uint32_t pbi_equal_layers(const pbi_equal *t, uint32_t held);
 uint32_t pbi_equal_longest(const pbi_equal *t, uint32_t held);
 uint64_t *pbi_equal_row(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind);
 pbi_equal_form *pbi_equal_form_of(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind);
-/* Does the state occur: is its left end counted, its right end within the cap of its tier? */
+/* Does the state occur: are its ends possible with these numbers of values, within the caps of their tiers? */
 bool pbi_equal_occurs(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind);
 /* The cost of a single step whose left end is held. */
 uint64_t pbi_equal_one_step(const pbi_equal *t, uint32_t held, uint32_t kind);
 /* Can a stored left end be loaded? */
 bool pbi_equal_can_load(const pbi_equal *t, uint32_t held, uint32_t kind);
-/* The kinds that a right end becomes when one memory frees it; their number, at most 2. */
+/* The kinds that a right end can become when one memory frees it. Returns their number, at most 2. */
 uint32_t pbi_equal_freed_kinds(const pbi_equal *t, uint32_t kind, uint32_t less[2]);
-/* Where a copied left end is counted once it is held to the end. */
+/* Updates held and layer for a copied left end that is held to the end from now on. */
 void pbi_equal_hold(const pbi_equal *t, uint32_t *held, uint32_t *layer, uint32_t left);
 /* All ways to split a segment of two steps or more. */
 uint32_t pbi_equal_splits(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind,

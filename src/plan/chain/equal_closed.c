@@ -27,7 +27,7 @@ static pb_status advance(const pbi_chain *c, const pb_action *a, pb_moves *moves
 
 static pb_status reverse(const pbi_chain *c, uint64_t n, pb_moves *moves)
 {
-    uint64_t place = c->steps - 1 - n; /* in c->gradient */
+    uint64_t place = c->steps - 1 - n; /* its index in c->gradient */
     pb_node before = place ? c->gradient[place - 1] : PB_NO_NODE;
     bool over = c->grad_inplace && place;
     pb_status status = pb_moves_add_compute(moves, c->gradient[place], over ? before : PB_NO_NODE, NULL, 0);

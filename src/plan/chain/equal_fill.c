@@ -138,9 +138,9 @@ bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
 typedef struct row {
     uint64_t *value;
     pbi_equal_form *form;
-    const uint64_t *hold;    /* copied: the row for holding it to the end, or NULL */
-    const uint64_t *copied;  /* stored: the row to load into, or NULL */
-    const uint64_t *less[2]; /* with less of the right end */
+    const uint64_t *hold;    /* of a copied left end: the row in which it is held to the end, or NULL */
+    const uint64_t *copied;  /* of a stored left end: the row after it is loaded, or NULL */
+    const uint64_t *less[2]; /* the rows after one memory has freed the right end */
     uint64_t one, load;
     uint32_t less_count, split_count, longest;
     pbi_equal_split *split;
@@ -175,14 +175,14 @@ static void update_form(pbi_equal_form *form, const uint64_t *v, uint32_t length
 }
 
 /* The rows and splits that the entries of a row are computed from. */
-static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind, row *r,
-                       pbi_equal_split *split)
+/* r->split has room for its splits. */
+static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind, row *r)
 {
     uint32_t less[2], h = held, e = layer;
     *r = (row){.value = pbi_equal_row(t, held, layer, left, kind),
                .form = pbi_equal_form_of(t, held, layer, left, kind),
                .one = NEVER,
-               .split = split,
+               .split = r->split,
                .longest = pbi_equal_longest(t, held)};
     if (left && held && held <= t->max_held)
         r->longest--; /* the left end takes one more place */
@@ -205,7 +205,7 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
         if (h <= t->max_held)
             r->hold = pbi_equal_row(t, h, e, PBI_LEFT_HELD, kind);
     }
-    r->split_count = pbi_equal_splits(t, held, layer, left, kind, split);
+    r->split_count = pbi_equal_splits(t, held, layer, left, kind, r->split);
 }
 
 /* Rows in an order in which an entry only reads shorter ones, rows before it, and blocks before this one. */
@@ -217,8 +217,8 @@ static uint32_t set_up_block(pbi_equal *t, uint32_t held, uint32_t layer, row *r
             bool late = kind == PBI_RIGHT_HELD || (kind > PBI_RIGHT_AWAY && (kind - PBI_RIGHT_AWAY) % 2);
             for (uint32_t left = 0; left < PBI_LEFT_KINDS && late == (pass == 1); left++)
                 if (pbi_equal_has(t, held, left, kind)) {
-                    set_up_row(t, held, layer, left, kind, &rows[count], splits + (size_t)count * PBI_EQUAL_SPLITS);
-                    count++;
+                    rows[count].split = splits + (size_t)count * PBI_EQUAL_SPLITS;
+                    set_up_row(t, held, layer, left, kind, &rows[count++]);
                 }
         }
     return count;

@@ -118,7 +118,7 @@ static bool can_run(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t k
     if (left == PBI_LEFT_HELD)
         slots = steps == 1 || over ? 1 : 2;
     else
-        slots = over && held <= t->max_held ? 1 : 2; /* x_0 itself is not overwritten */
+        slots = over && held <= t->max_held ? 1 : 2; /* x_0, whose row has held = max_held + 1, is not overwritten */
     return fits(t, kind, held, slots + is_here(kind), 0);
 }
 

@@ -26,8 +26,8 @@
 /* How a recomputed value can be resident already. */
 typedef struct link {
     uint32_t stay;
-    uint32_t earlier; /* it is not removed after that stay, or PBI_NONE: */
-    uint32_t from;    /* it is computed by that computation */
+    uint32_t earlier; /* the stay after which it is not removed; PBI_NONE if it is computed earlier instead: */
+    uint32_t from;    /* the computation that then computes it */
 } link;
 
 typedef struct candidate {

@@ -27,8 +27,8 @@ typedef struct pbi_stay {
     uint32_t from, to;              /* moves; PBI_NONE: from the start, to the end */
     uint32_t first_read, last_read; /* of pbi_stays.read; PBI_NONE: nothing reads it */
     uint32_t earlier, later;        /* stays of the same value: in a tier, or in fast and borrowed memory */
-    uint32_t joined;                /* to that stay; itself while it is not */
-    uint32_t next_added;            /* next of the stays that another computation begins now */
+    uint32_t joined;                /* the stay that it was joined to; itself if it was not */
+    uint32_t next_added;            /* list of the stays that another computation than at first begins: the next one */
     uint8_t place;
     bool gone;   /* joined to another or removed */
     bool early;  /* freed right behind move `to`, which is not the move that removed it at first */
@@ -51,11 +51,11 @@ typedef struct pbi_stays {
     uint8_t *makes;       /* per move: whether its node was one of them */
     uint32_t *removes;    /* per move: the stay that it ends */
     uint8_t *state;       /* per move */
-    uint8_t *apart;       /* per move: nothing is overwritten now, but was at first */
+    uint8_t *apart;       /* per move: it overwrote a value at first, and no longer does */
     uint32_t *computed;   /* per move: the computation of its node before it; NULL without by-products */
     /* per move: by-products that it computes now and did not at first; NULL without by-products */
     uint32_t *added;
-    uint32_t *done; /* per node: stays that a computation begins */
+    uint32_t *done; /* per node: how many of its stays a computation begins */
     uint32_t *queue, queue_count;
     uint64_t work;                     /* stays and reads visited so far */
     pbi_range_max *height[PBI_PLACES]; /* NULL: unlimited memory */
@@ -68,7 +68,7 @@ pb_status pbi_stays_make(pb_context *ctx, pbi_stays *s, const pb_game *game, con
 /* The moves as they are now. */
 pb_status pbi_stays_write(const pbi_stays *s, pb_arena *scratch, pb_moves *out);
 
-/* Is there room for so much more at moves from .. to? True if there are no such moves. */
+/* Is there room for `size` more at moves from .. to? True if there are no such moves. */
 bool pbi_stays_fit(const pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size);
 void pbi_stays_raise(pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size);
 /* The cost of the remaining moves from .. to. */

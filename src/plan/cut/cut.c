@@ -40,7 +40,7 @@ static void find_places(pbi_cutter *c)
             c->place[v] = c->place[g->owner[v]];
 }
 
-/* The place after which program order has most memory in use; by-products go with their readers. */
+/* The place after which program order has most memory in use. */
 static void find_split(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
@@ -88,8 +88,8 @@ static void find_asked(pbi_cutter *c)
 
 /* ---- anchors ---- */
 
-/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split
- * need nothing else. Values that cannot be recomputed are ignored: they are resident anyway. */
+/* Anchors: a place in front of the split is crossed by this value alone, so all computations between that place and the
+ * split need nothing else from before it. Values that cannot be recomputed are ignored: they are resident anyway. */
 static void find_anchors(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
@@ -189,7 +189,7 @@ static pb_status build(pbi_cutter *c, pb_arena *arena)
     const pb_graph *g = c->game->graph;
     uint64_t arcs = count_arcs(c), vertices = 2 * (uint64_t)g->node_count;
     if (arcs >= UINT32_MAX || vertices >= UINT32_MAX)
-        return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges");
+        return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges; use another strategy");
     c->base = pb_arena_zero(arena, (size_t)arcs, sizeof *c->base);
     if (!c->base || !pbi_flow_alloc(&c->flow, arena, (uint32_t)vertices, (uint32_t)arcs, g->node_count))
         return PB_ENOMEM;

@@ -34,13 +34,13 @@ typedef struct pbi_dtr {
     uint8_t *evicted; /* per unit: it was computed and then evicted */
 
     uint32_t *stamp, stamps; /* full: per unit, eq: per element, the search that has seen it */
-    pb_node *queue;          /* full */
+    pb_node *queue;          /* full: of the search */
 
     uint32_t *element; /* eq: per unit, while it is evicted */
     uint32_t *parent;  /* per element */
-    double *cost;      /* per root: of its class */
+    double *cost;      /* per root of the union-find: cost of its class */
     uint32_t elements, max_elements;
-    uint32_t *renamed; /* per element */
+    uint32_t *renamed; /* per element: its new number */
 } pbi_dtr;
 
 pb_status pbi_dtr_init(pbi_dtr *d, const pb_graph *g, pbi_dtr_score score, pb_arena *arena);

@@ -60,7 +60,7 @@ typedef enum pbi_program_end {
 typedef struct pbi_program_limits {
     double below;            /* stop when no solution can have a smaller value; HUGE_VAL: never */
     bool has_answer;         /* the caller knows that there is a solution */
-    uint64_t ticks;          /* effort, 0: none */
+    uint64_t ticks;          /* max effort, 0: no limit */
     uint64_t ticks_per_poll; /* effort of each poll: for a part of the search, or a batch of simplex steps */
     uint64_t end_ns;         /* 0, or when the context will stop, by its clock: Cbc may poll too late */
 } pbi_program_limits;
@@ -70,7 +70,7 @@ typedef struct pbi_program_answer {
     bool found;      /* x is valid: the best so far if the end is not PBI_SOLVED */
     double value;    /* of x */
     const double *x; /* per column, in the arena of the call */
-    uint64_t ticks;  /* spent */
+    uint64_t ticks;  /* effort spent */
 } pbi_program_answer;
 
 /* Estimated memory of the solvers. */

@@ -189,7 +189,7 @@ static void end(sum *s, double low, double high)
     row->low = low - s->constant;
     row->high = high - s->constant;
     if (row->start == p->entries && row->low <= 0 && row->high >= 0)
-        p->rows--; /* always true */
+        p->rows--; /* a row without entries that is always satisfied: dropped */
 }
 
 /* a <= b + c */

@@ -189,7 +189,7 @@ pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_o
     uint64_t entries = pbi_staged_entries(game->graph);
     const char *misfit = pbi_staged_misfit(game);
     *open = false;
-    pb_status status = pbi_option_number(ctx, options, "size", 1, INT32_MAX / 2, max_entries, &max_entries);
+    pb_status status = pbi_option_number(ctx, options, "size", 1, INT32_MAX / 2, &max_entries);
     if (status != PB_OK)
         return status;
     if (!pb_solver_version())

@@ -22,7 +22,7 @@ static pb_status search_order(pbi_order_task *t, const pbi_order_options *option
     if (t->count <= EXACT_NODES) {
         pbi_order_exact_answer exact;
         pbi_order_exact_limits limits = {.below = t->peak, .states = options->effort / 16};
-        status = pbi_order_exact(t, t->best, 0, t->count, t->start, &limits, &exact);
+        status = pbi_order_exact(t, t->best, &limits, &exact);
         if (status == PB_OK && exact.found)
             t->peak = pbi_order_measure(t, t->best, left);
         if (status == PB_OK && exact.proved) {

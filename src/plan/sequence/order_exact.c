@@ -1,4 +1,4 @@
-/* order_exact.c -- the least peak of some nodes of an order, by search over the sets of them computed so far.
+/* order_exact.c -- the order of the least peak, by search over the sets of nodes computed so far.
  *
  * A state is a set, reached with some peak. The state with the smallest peak is expanded first, on ties the fullest,
  * so the first full set has the least peak. Two rules keep the sets few. First, a node that leaves no more behind
@@ -17,9 +17,9 @@ enum { PERIOD = 1024 }; /* ticks between two polls of the clock */
 
 typedef struct value {
     uint64_t size;
-    uint32_t reader_start, reader_count; /* into `readers`: readers among the nodes */
+    uint32_t reader_start, reader_count; /* its readers among the nodes, as a range of `readers` */
     bool leaves;                         /* freed after its last reader among the nodes */
-    bool slow;                           /* loaded with its first reader among them */
+    bool slow;                           /* loaded before its first reader among them */
 } value;
 
 typedef struct state {
@@ -62,14 +62,13 @@ static const uint64_t *set_of(const exact *x, uint32_t s) { return x->sets + (si
 /* ---- the nodes and the values they read ---- */
 
 /* The local number of a value; assigns a new one if it has none yet. `number` is per node of the graph. */
-static uint32_t value_number(exact *x, uint32_t *number, pb_node u, const uint32_t *rest, bool first_time)
+static uint32_t value_number(exact *x, uint32_t *number, pb_node u, const uint32_t *rest)
 {
     const pb_graph *g = x->t->g;
     if (number[u] == NONE) {
         number[u] = x->value_count;
-        x->values[x->value_count++] = (value){.size = g->size[u],
-                                              .leaves = rest[u] == 0 && !pbi_order_stays(g, u),
-                                              .slow = first_time && pbi_order_given_slow(g, u)};
+        x->values[x->value_count++] = (value){
+            .size = g->size[u], .leaves = rest[u] == 0 && !pbi_order_stays(g, u), .slow = pbi_order_given_slow(g, u)};
     }
     return number[u];
 }
@@ -89,18 +88,17 @@ static void list_readers(exact *x)
         }
 }
 
-static void list_inputs(exact *x, const pb_node *order, uint32_t first, uint32_t *number, uint32_t *rest,
-                        const uint32_t *earlier)
+static void list_inputs(exact *x, const pb_node *order, uint32_t *number, const uint32_t *rest)
 {
     const pb_graph *g = x->t->g;
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < x->count; i++) {
-        pb_node v = x->node[i] = order[first + i];
+        pb_node v = x->node[i] = order[i];
         x->local[v] = i;
         x->input_start[i] = inputs;
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k], maker = pb_graph_maker(g, u);
-            uint32_t n = value_number(x, number, u, rest, earlier[u] == 0);
+            uint32_t n = value_number(x, number, u, rest);
             x->values[n].reader_count++;
             x->over[inputs] = pbi_order_inplace(g, v, u);
             x->input[inputs++] = n;
@@ -112,25 +110,22 @@ static void list_inputs(exact *x, const pb_node *order, uint32_t first, uint32_t
     list_readers(x);
 }
 
-/* Readers of each value before the nodes (`earlier`) and behind them (`rest`). Only nodes up to the last matter. */
-static void count_outside(const exact *x, const pb_node *order, uint32_t first, uint32_t *rest, uint32_t *earlier)
+/* Readers of each value that are not in the order. */
+static void count_outside(const exact *x, const pb_node *order, uint32_t *rest)
 {
     const pb_graph *g = x->t->g;
     memcpy(rest, x->t->readers, g->node_count * sizeof *rest);
-    for (uint32_t i = 0; i < first + x->count; i++)
-        for (uint32_t k = g->in_start[order[i]]; k < g->in_start[order[i] + 1]; k++) {
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t k = g->in_start[order[i]]; k < g->in_start[order[i] + 1]; k++)
             rest[g->in[k]]--;
-            if (i < first)
-                earlier[g->in[k]]++;
-        }
 }
 
-static bool lay_out(exact *x, const pb_node *order, uint32_t first)
+static bool lay_out(exact *x, const pb_node *order)
 {
     const pb_graph *g = x->t->g;
     size_t inputs = 0;
     for (uint32_t i = 0; i < x->count; i++)
-        inputs += g->in_start[order[first + i] + 1] - g->in_start[order[first + i]];
+        inputs += g->in_start[order[i] + 1] - g->in_start[order[i]];
     x->node = pb_arena_alloc(&x->arena, x->count, sizeof *x->node);
     x->local = pb_arena_alloc(&x->arena, g->node_count, sizeof *x->local);
     x->before = pb_arena_zero(&x->arena, (size_t)x->count * x->words, sizeof *x->before);
@@ -141,14 +136,13 @@ static bool lay_out(exact *x, const pb_node *order, uint32_t first)
     x->readers = pb_arena_alloc(&x->arena, inputs, sizeof *x->readers);
     uint32_t *number = pb_arena_alloc(&x->arena, g->node_count, sizeof *number);
     uint32_t *rest = pb_arena_alloc(&x->arena, g->node_count, sizeof *rest);
-    uint32_t *earlier = pb_arena_zero(&x->arena, g->node_count, sizeof *earlier);
     if (!x->node || !x->local || !x->before || !x->input_start || !x->input || !x->over || !x->values || !x->readers ||
-        !number || !rest || !earlier)
+        !number || !rest)
         return false;
     memset(x->local, 0xff, g->node_count * sizeof *x->local);
     memset(number, 0xff, g->node_count * sizeof *number);
-    count_outside(x, order, first, rest, earlier);
-    list_inputs(x, order, first, number, rest, earlier);
+    count_outside(x, order, rest);
+    list_inputs(x, order, number, rest);
     return true;
 }
 
@@ -366,8 +360,9 @@ static bool expand(exact *x, uint32_t s, uint64_t below, uint64_t *work)
 }
 
 /* The initial state, after everything that costs nothing. */
-static state start_state(exact *x, uint64_t memory, pb_node *list)
+static state start_state(exact *x, pb_node *list)
 {
+    uint64_t memory = x->t->start;
     uint64_t peak = memory > x->t->enough ? memory : x->t->enough;
     state s = {.peak = peak, .memory = memory, .parent = NONE};
     memset(x->now, 0, x->words * sizeof *x->now);
@@ -377,12 +372,12 @@ static state start_state(exact *x, uint64_t memory, pb_node *list)
 }
 
 /* Writes the nodes in the order that led to state `end`. */
-static void write_order(exact *x, uint32_t end, uint64_t memory, pb_node *order)
+static void write_order(exact *x, uint32_t end, pb_node *order)
 {
     uint32_t length = 0;
     for (uint32_t s = end; s != NONE; s = x->states[s].parent)
         x->heap[length++] = s; /* the heap is not needed any more */
-    start_state(x, memory, order);
+    start_state(x, order);
     for (uint32_t n = length - 1; n-- > 0;) {
         state s = x->states[x->heap[n + 1]];
         memcpy(x->now, set_of(x, x->heap[n + 1]), x->words * sizeof *x->now);
@@ -390,9 +385,9 @@ static void write_order(exact *x, uint32_t end, uint64_t memory, pb_node *order)
     }
 }
 
-static pb_status search(exact *x, uint64_t memory, uint64_t below, pb_node *order, pbi_order_exact_answer *out)
+static pb_status search(exact *x, uint64_t below, pb_node *order, pbi_order_exact_answer *out)
 {
-    state start = start_state(x, memory, NULL);
+    state start = start_state(x, NULL);
     pb_status status = PB_OK;
     bool room = true;
     uint64_t work = PERIOD;
@@ -404,7 +399,7 @@ static pb_status search(exact *x, uint64_t memory, uint64_t below, pb_node *orde
             continue;
         if (x->states[s].count == x->count) {
             *out = (pbi_order_exact_answer){true, true, x->states[s].peak};
-            write_order(x, s, memory, order);
+            write_order(x, s, order);
             return PB_OK;
         }
         room = expand(x, s, below, &work);
@@ -417,15 +412,15 @@ static pb_status search(exact *x, uint64_t memory, uint64_t below, pb_node *orde
     return status;
 }
 
-pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, uint32_t first, uint32_t count, uint64_t memory,
-                          const pbi_order_exact_limits *limits, pbi_order_exact_answer *out)
+pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, const pbi_order_exact_limits *limits,
+                          pbi_order_exact_answer *out)
 {
     *out = (pbi_order_exact_answer){false, false, 0};
-    exact x = {.t = t, .count = count, .words = count / 64 + 1};
+    exact x = {.t = t, .count = t->count, .words = t->count / 64 + 1};
     pb_arena_init(&x.arena, t->ctx);
-    pb_status status = lay_out(&x, order, first) && make_room(&x, limits->states) ? PB_OK : PB_ENOMEM;
+    pb_status status = lay_out(&x, order) && make_room(&x, limits->states) ? PB_OK : PB_ENOMEM;
     if (status == PB_OK)
-        status = search(&x, memory, limits->below, order + first, out);
+        status = search(&x, limits->below, order, out);
     pb_arena_release(&x.arena);
     return status;
 }

@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum {
-    FEW = 6,             /* a value with at most so many readers updates all of them when one is done */
+    FEW = 6,             /* readers of a value: up to this many are all updated when one of them is done */
     SORTED = 64,         /* inputs that are sorted by need */
-    MANY_NODES = 300000, /* nodes: above, only the most promising variants are tried */
+    MANY_NODES = 300000, /* nodes above which only the most promising variants are tried */
     PERIOD = 4096
 };
 
@@ -109,7 +109,7 @@ static pb_status finish(greedy *d)
 
 /* ---- from the start ---- */
 
-/* What an input counts for a reader while so many readers are left. */
+/* What an input of this size counts for one of its readers while `left` of them remain. */
 static int64_t share(const greedy *d, pb_node u, uint32_t left)
 {
     if (pbi_order_stays(d->g, u) || !left)

@@ -309,7 +309,8 @@ static bool propose(local *s)
 
 /* ---- targets ---- */
 
-/* So many ticks at falling temperature; stops when nothing is above the target. *left is what remains of all ticks. */
+/* Anneals for `ticks` ticks at falling temperature, or until nothing is above the target. *left: what remains of all
+ * ticks. */
 static pb_status anneal_to_target(local *s, uint64_t ticks, bool slow, uint64_t *left)
 {
     pb_status status = PB_OK;

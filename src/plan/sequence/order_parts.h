@@ -77,22 +77,21 @@ void pbi_order_keep_best(pbi_order_task *t, const pb_node *order, uint64_t peak)
 /* Greedy orders from the start, from the end, and depth first; notes the best. */
 pb_status pbi_order_greedy(pbi_order_task *t);
 
-/* Rearranges `count` nodes of an order, from place `first` on, into the order of the least peak within them, by
- * search over sets of computed nodes; `memory` is what is resident before them. An order of at most t->enough ends
- * the search. */
+/* Rearranges an order into the one of the least peak, by search over sets of computed nodes. An order of at most
+ * t->enough ends the search. */
 typedef struct pbi_order_exact_limits {
     uint64_t below;  /* orders with this peak or more are not searched */
-    uint64_t states; /* at most so many sets */
+    uint64_t states; /* max sets to search */
 } pbi_order_exact_limits;
 typedef struct pbi_order_exact_answer {
     bool found;    /* the nodes have been rearranged; else they are unchanged */
     bool proved;   /* the search was complete: `peak` is the least (or enough), or nothing is below `below` */
-    uint64_t peak; /* within these nodes, t->enough at least */
+    uint64_t peak; /* t->enough at least */
 } pbi_order_exact_answer;
-pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, uint32_t first, uint32_t count, uint64_t memory,
-                          const pbi_order_exact_limits *limits, pbi_order_exact_answer *out);
+pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, const pbi_order_exact_limits *limits,
+                          pbi_order_exact_answer *out);
 
-/* Local search from the best order, for so many ticks. */
+/* Local search from the best order, for this many ticks. */
 pb_status pbi_order_local(pbi_order_task *t, uint64_t ticks, uint64_t seed);
 
 #endif

@@ -12,7 +12,7 @@
 enum { SQRT, GREEDY, VARIANTS }; /* number[0] of a choice; number[1] is k or b */
 
 enum {
-    MANY = 20000, /* places: above, the grid is coarse and ends at the first b that fits */
+    MANY = 20000, /* places above which the grid is coarse and ends at the first b that fits */
     FINE = 8      /* steps between the last b that did not fit and the first that did */
 };
 
@@ -138,7 +138,8 @@ static pb_status read_options(segments *c, const pbi_plan_options *options)
         c->try_variant[i] = any || strcmp(variant, names[i]) == 0;
     if (!c->try_variant[SQRT] && !c->try_variant[GREEDY])
         return pbi_fail(c->ctx, PB_EINVAL, "variant must be auto, sqrt or greedy, not \"%.40s\"", variant);
-    return pbi_option_number(c->ctx, options, "b", 0, UINT64_MAX - 1, UINT64_MAX, &c->b);
+    c->b = UINT64_MAX;
+    return pbi_option_number(c->ctx, options, "b", 0, UINT64_MAX - 1, &c->b);
 }
 
 pb_status pbi_segments_plan(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,

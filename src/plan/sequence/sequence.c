@@ -46,7 +46,8 @@ pb_status pbi_sequence_add(pbi_sequence *s, uint32_t event)
     if (s->count == s->room) {
         void *items = s->event;
         if (s->count >= UINT32_MAX / 2)
-            return pbi_fail(s->arena->ctx, PB_ELIMIT, "a plan has at most 2^31 computations");
+            return pbi_fail(s->arena->ctx, PB_ELIMIT,
+                            "the plan has more than 2^31 computations; raise the cap, or use another strategy");
         if (!pbi_arena_reserve(s->arena, &items, &s->room, s->count + 1, sizeof *s->event))
             return PB_ENOMEM;
         s->event = items;
@@ -135,7 +136,8 @@ static pb_status lay_out(emitter *m)
             m->slot[e] = (uint32_t)count;
             count += 1 + (event & PBI_LOAD_EVENT ? 0 : parts_of(g, event));
             if (count >= STAYS)
-                return pbi_fail(m->ctx, PB_ELIMIT, "a plan has at most 2^32 values");
+                return pbi_fail(m->ctx, PB_ELIMIT,
+                                "the plan has more than 2^32 values; raise the cap, or use another strategy");
         }
     } else {
         count += m->s->count;
@@ -175,7 +177,7 @@ static pb_status note_load(emitter *m, pb_node v)
     if (m->loads[v]++ || (m->g->flags[v] & PB_NODE_GIVEN_SLOW))
         return PB_OK;
     if (m->current[v] == UNREAD)
-        return pbi_fail(m->ctx, PB_EBUG, "a plan loads %s before it is made", pb_graph_name(m->g, v));
+        return pbi_fail(m->ctx, PB_EBUG, "a plan loads %s before it is computed", pb_graph_name(m->g, v));
     m->store[m->current[v]] = 1;
     if (m->last[m->current[v]] == UNREAD && (m->g->flags[v] & PB_NODE_BYPRODUCT))
         m->last[m->current[v]] = m->latest[m->g->owner[v]]; /* computed only to be stored */
@@ -194,7 +196,7 @@ static pb_status find_last_reads(emitter *m)
             for (uint32_t k = g->in_start[event]; k < g->in_start[event + 1]; k++) {
                 uint32_t slot = m->current[g->in[k]];
                 if (slot == UNREAD)
-                    return pbi_fail(m->ctx, PB_EBUG, "a planned computation reads %s before it is made",
+                    return pbi_fail(m->ctx, PB_EBUG, "a plan reads %s before it is computed",
                                     pb_graph_name(g, g->in[k]));
                 m->last[slot] = e;
                 if (m->read)

@@ -33,11 +33,11 @@ typedef struct walker {
     uint32_t cone_count;
 
     /* Nested windows: */
-    uint32_t turn;       /* places from the last kept one before the turn are skipped: computed when they are read */
-    uint8_t *made;       /* at least once */
-    uint8_t *inner;      /* has a slot */
-    uint32_t inner_used; /* slots */
-    uint32_t *touched;   /* the latest place that computed or read it, plus 1 */
+    uint32_t turn;           /* places between the last kept one and the turn are computed only when they are read */
+    uint8_t *made;           /* per node: computed at least once */
+    uint8_t *inner;          /* per node: it has a slot */
+    uint32_t inner_used;     /* slots in use */
+    uint32_t *touched;       /* the latest place that computed or read it, plus 1 */
     pb_node *slot_candidate; /* values of the cone that could use a slot */
 } walker;
 
@@ -343,40 +343,49 @@ pb_status pbi_window_plan(pb_context *ctx, const pb_game *game, const pbi_window
     return status;
 }
 
-/* One k: its sequence in `arena` and its figures. */
-static pb_status try_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t k, uint64_t limit,
-                       pb_arena *arena, pbi_sequence *s, pbi_figures *f)
-{
-    pbi_window window = {.limit = limit};
-    pbi_sequence_init(s, arena);
-    pb_status status = maker(game, k, arena, &window);
-    if (status == PB_OK)
-        status = pbi_window_plan(ctx, game, &window, s);
-    return status == PB_OK ? pbi_sequence_emit(ctx, game, s, NULL, f) : status;
-}
-
-static uint64_t next_k(uint64_t k) { return k < 4 ? k + 1 : k + k / 3; }
-
 typedef struct trial {
     pb_arena arena;
-    pbi_sequence s;
+    pbi_sequence s; /* in `arena` */
     pbi_figures f;
     uint64_t k; /* 0: none yet */
 } trial;
 
-/* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
-static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t max_k, uint64_t limit,
-                          trial *best, bool *cut)
+typedef struct k_search {
+    pb_context *ctx;
+    const pb_game *game;
+    pbi_window_maker maker;
+    uint64_t limit; /* of computations */
+    bool cut;       /* some k exceeded it */
+    trial best;
+} k_search;
+
+static pb_status try_k(const k_search *x, trial *now)
 {
+    pbi_window window = {.limit = x->limit};
+    pbi_sequence_init(&now->s, &now->arena);
+    pb_status status = x->maker(x->game, now->k, &now->arena, &window);
+    if (status == PB_OK)
+        status = pbi_window_plan(x->ctx, x->game, &window, &now->s);
+    return status == PB_OK ? pbi_sequence_emit(x->ctx, x->game, &now->s, NULL, &now->f) : status;
+}
+
+static uint64_t next_k(uint64_t k) { return k < 4 ? k + 1 : k + k / 3; }
+
+/* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
+static pb_status search_k(k_search *x, uint64_t max_k)
+{
+    pb_context *ctx = x->ctx;
+    const pb_game *game = x->game;
+    trial *best = &x->best;
     pb_status status = PB_OK;
     for (uint64_t k = 1; k <= max_k && status == PB_OK; k = next_k(k)) {
         trial now = {.k = k};
         pb_arena_init(&now.arena, ctx);
-        status = try_k(ctx, game, maker, k, limit, &now.arena, &now.s, &now.f);
+        status = try_k(x, &now);
         if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
             status = PB_OK; /* too many computations with this k: try another */
             now.f.fits = false;
-            *cut = true;
+            x->cut = true;
         }
         bool better = status == PB_OK && now.f.fits && !now.f.overflow &&
                       (!best->k || pbi_figures_better(game, &now.f, &best->f));
@@ -430,30 +439,29 @@ pb_status pbi_window_one(pb_context *ctx, const pb_game *game, pbi_window_maker 
 pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_window_maker maker,
                           uint64_t max_k, pbi_plan *plan)
 {
-    uint64_t k, limit;
-    pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, 0, &k);
+    uint64_t k = 0, limit;
+    pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, &k);
     if (status == PB_OK)
         status = pbi_option_computations(ctx, options, game->graph, &limit);
     if (status != PB_OK)
         return status;
-    trial best = {.k = 0};
-    bool cut = false; /* some k exceeded the limit */
     if (!k) {
-        status = search_k(ctx, game, maker, max_k ? max_k : 1, limit, &best, &cut);
-        if (best.k) { /* also after a stop: write the best plan so far */
+        k_search x = {.ctx = ctx, .game = game, .maker = maker, .limit = limit};
+        status = search_k(&x, max_k ? max_k : 1);
+        if (x.best.k) { /* also after a stop: write the best plan so far */
             pbi_held held = pbi_hold(ctx);
-            status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
+            status = pbi_sequence_emit(ctx, game, &x.best.s, plan, NULL);
             pbi_resume(ctx, held);
-            pb_arena_release(&best.arena);
+            pb_arena_release(&x.best.arena);
         } else if (status == PB_OK) {
-            if (cut)
+            if (x.cut)
                 return pbi_plan_give_up(plan,
                                         "limit hit: no k tried from 1 to %" PRIu64 " needs at most %" PRIu64
                                         " computations; raise its option limit",
                                         max_k, limit);
             return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " fits the cap", max_k);
         }
-        k = best.k;
+        k = x.best.k;
     } else {
         status = pbi_window_one(ctx, game, maker, k, limit, plan);
     }

@@ -1,7 +1,7 @@
 /* live_bound.c -- what every continuation of a state must do.
  *
- * Missing: a goal that is not resident must be computed, and so must inputs of what must be computed that are not
- * resident.
+ * Missing: a target that was not computed yet and a kept value that is not resident must be computed, and so must
+ * inputs of what must be computed that are not resident.
  *
  * The cap: consider the first computation of a missing node z. Nodes that are computed only after it, because they
  * read at some distance what z computes, also read other values; each of those is in memory while z is computed, or

@@ -14,7 +14,7 @@
 
 enum {
     GREED = 4,             /* the weight of the missing work in a greedy search */
-    FIRST_PATIENCE = 20000 /* states expanded */
+    FIRST_PATIENCE = 20000 /* states expanded in the first turn */
 };
 
 typedef enum found { FOUND, EXHAUSTED, SPENT, HALTED } found;
@@ -41,7 +41,7 @@ struct pbi_live {
     uint64_t beyond;   /* the least work of what was left out because of its work */
     uint64_t bytes;
     uint64_t expanded, counted; /* states expanded, and how many of them were counted as effort */
-    uint64_t patience;          /* the search gives up after so many */
+    uint64_t patience;          /* states after which the search gives up */
     bool greedy, overflow;
     pb_status status; /* PB_ENOMEM, or why it was stopped */
 
@@ -171,6 +171,13 @@ static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node,
     return less >= more;
 }
 
+/* The state that is expanded. */
+typedef struct expansion {
+    uint32_t at;
+    pbi_set set;
+    uint64_t done, known, memory; /* known: with the missing work */
+} expansion;
+
 /* ---- making room ---- */
 
 typedef struct room {
@@ -210,11 +217,10 @@ static void list_room(const pbi_live_model *m, pbi_set state, pbi_set loose, uns
 
 /* Every minimal set of values that frees `lack`: the largest come first, so a set is minimal if it is not enough
  * without its last member. `gone` is freed in any case. */
-static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r, uint64_t lack, pbi_set gone,
-                      uint64_t done)
+static void make_room(pbi_live *s, const expansion *l, unsigned node, const room *r, uint64_t lack, pbi_set gone)
 {
     const pbi_live_model *m = &s->model;
-    pbi_set state = s->table.state[parent].set;
+    uint64_t done = pbi_add_saturated(l->done, m->cost[node]);
     uint8_t picked[PBI_LIVE_BITS];
     uint32_t depth = 0, at = 0;
     uint64_t freed = 0;
@@ -232,10 +238,10 @@ static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r
         }
         unsigned v = r->value[at];
         pbi_set_add(&gone, v);
-        offer o = {.set = state_after(m, state, node, gone), .done = done};
+        offer o = {.set = state_after(m, l->set, node, gone), .done = done};
         bool deeper = false;
         if (freed + m->size[v] >= lack) {
-            propose(s, o, parent, node);
+            propose(s, o, l->at, node);
         } else {
             s->expanded++;
             deeper =
@@ -252,12 +258,6 @@ static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r
 }
 
 /* ---- looking at one state ---- */
-
-typedef struct expansion {
-    uint32_t at;
-    pbi_set set;
-    uint64_t done, known, memory; /* known: with the missing work */
-} expansion;
 
 static uint64_t need_of(const pbi_live_model *m, const expansion *l, unsigned node)
 {
@@ -324,15 +324,14 @@ static bool try_in_place(pbi_live *s, const expansion *l, unsigned node, uint64_
 static void try_making_room(pbi_live *s, const expansion *l, unsigned node, pbi_set loose, uint64_t need)
 {
     const pbi_live_model *m = &s->model;
-    uint64_t done = pbi_add_saturated(l->done, m->cost[node]);
     room r;
     list_room(m, l->set, loose, node, &r);
-    make_room(s, l->at, node, &r, need - m->room, (pbi_set){{0, 0}}, done);
+    make_room(s, l, node, &r, need - m->room, (pbi_set){{0, 0}});
     for (pbi_set left = m->inplace[node]; pbi_set_any(left);) {
         unsigned u = pbi_set_pop(&left);
         uint64_t saved = m->size[u] < m->size[node] ? m->size[u] : m->size[node];
         if (saved && need - saved > m->room)
-            make_room(s, l->at, node, &r, need - saved - m->room, pbi_set_one(u), done);
+            make_room(s, l, node, &r, need - saved - m->room, pbi_set_one(u));
     }
 }
 

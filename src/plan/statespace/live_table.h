@@ -26,7 +26,7 @@ typedef struct pbi_live_table {
     pbi_live_state *state;
     size_t room, heap_room;
     uint32_t count, heap_count;
-    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most half full */
+    uint32_t *slot; /* state_slots.h */
     uint32_t slot_count;
     pbi_live_turn *heap;
 } pbi_live_table;

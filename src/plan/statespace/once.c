@@ -21,9 +21,8 @@ enum {
 
 typedef struct narrower {
     pb_context *ctx;
-    pb_game *game; /* the narrowed one, of `graph` */
-    pb_graph *graph;
-    uint64_t *cost; /* of `graph`, writable */
+    pb_graph *graph; /* of the narrowed game */
+    uint64_t *cost;  /* of `graph`, writable */
     uint16_t *flags;
     uint64_t work; /* of the known plan */
     uint32_t max_nodes;
@@ -43,8 +42,8 @@ static pb_status copy_graph(narrower *f, const pb_game *game, pb_arena *arena)
     memcpy(f->flags, g->flags, g->node_count * sizeof *f->flags);
     f->graph->cost = f->cost;
     f->graph->flags = f->flags;
-    *f->game = *game;
-    f->game->graph = f->graph;
+    f->out->game = *game;
+    f->out->game.graph = f->graph;
     return PB_OK;
 }
 
@@ -54,10 +53,10 @@ static pb_status bound_of(const narrower *f, uint64_t *bound)
     pb_bounds b = {.makespan = 0};
     pb_status status = pbi_tick(f->ctx, TICKS);
     if (status == PB_OK)
-        status = pb_bounds_make(f->ctx, f->game, &b);
+        status = pb_bounds_make(f->ctx, &f->out->game, &b);
     if (status == PB_OK)
-        status = pb_bounds_tighten(f->ctx, f->game, A_BOUND, &b);
-    *bound = b.over || b.impossible || b.least_cap > f->game->cap ? UINT64_MAX : b.makespan;
+        status = pb_bounds_tighten(f->ctx, &f->out->game, A_BOUND, &b);
+    *bound = b.over || b.impossible || b.least_cap > f->out->game.cap ? UINT64_MAX : b.makespan;
     return status;
 }
 
@@ -103,9 +102,9 @@ static pb_status try_all_nodes(narrower *f, bool *changed)
 }
 
 pb_status pbi_once_narrow(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t max_nodes, pb_arena *arena,
-                          pb_game *narrow, pbi_once *out)
+                          pbi_once *out)
 {
-    narrower f = {.ctx = ctx, .game = narrow, .work = work, .max_nodes = max_nodes, .out = out};
+    narrower f = {.ctx = ctx, .work = work, .max_nodes = max_nodes, .out = out};
     bool changed = true;
     *out = (pbi_once){.bound = 0};
     pb_status status = copy_graph(&f, game, arena);

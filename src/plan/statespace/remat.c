@@ -16,7 +16,7 @@ enum {
     FIRST_STATES = 40000, /* states to search before a plan is worth having */
     A_NODE = 500,         /* proposals of the annealing for each node */
     BYTES_PER_STATE = 50, /* bytes of the limit for each state expanded, new or not */
-    FEW_OPEN = 16         /* nodes that may be recomputed: below, the search is likely to end */
+    FEW_OPEN = 16         /* open nodes up to which the search is likely to end */
 };
 
 typedef struct exact {
@@ -27,7 +27,7 @@ typedef struct exact {
     uint64_t limit;
     pbi_live *live;
     pbi_live *first; /* NULL, or the search before the game was narrowed, if the known plan was its own */
-    pb_game narrow_game;
+    pbi_once once;
     bool few_open; /* few nodes may be recomputed in it */
     pbi_live_answer answer;
     bool begun; /* the plan to start from is the best known */
@@ -132,17 +132,16 @@ static pb_status narrow_game(exact *e)
     const pbi_live_model *m = pbi_live_model_of(e->live);
     bool own;
     uint64_t work = pbi_live_known(e->live, &own);
-    pbi_once once;
     pbi_live *live;
     if (work == PBI_LIVE_NEVER)
         return PB_OK;
-    pb_status status =
-        pbi_once_narrow(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, &e->narrow_game, &once);
-    if (status == PB_ENOMEM || (!once.count && !once.none))
+    pbi_once *once = &e->once;
+    pb_status status = pbi_once_narrow(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, once);
+    if (status == PB_ENOMEM || (!once->count && !once->none))
         return status;
-    e->few_open = once.open <= FEW_OPEN;
-    uint64_t bound = once.bound > e->answer.bound ? once.bound : e->answer.bound;
-    pb_status made = pbi_live_new(e->ctx, &e->narrow_game, bound, e->scratch, &live);
+    e->few_open = once->open <= FEW_OPEN;
+    uint64_t bound = once->bound > e->answer.bound ? once->bound : e->answer.bound;
+    pb_status made = pbi_live_new(e->ctx, &once->game, bound, e->scratch, &live);
     if (made != PB_OK || !live)
         return made != PB_OK ? made : status;
     pbi_live_set_known(live, work);
@@ -224,7 +223,7 @@ static pb_status conclude(exact *e, pbi_plan *plan)
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", answer->states,
+    return pbi_plan_note(plan, "no plan has less work (proved in %" PRIu64 " state%s)", answer->states,
                          answer->states == 1 ? "" : "s");
 }
 

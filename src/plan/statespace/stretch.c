@@ -189,20 +189,24 @@ static pb_status build(pbi_stretches *w, const pbi_stretch_plan *p, uint64_t fix
 
 /* ---- trying ---- */
 
-static void splice(const pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, const pbi_live *live)
+typedef struct stretch {
+    uint32_t first, length;
+} stretch;
+
+static void splice(const pbi_stretches *w, pbi_stretch_plan *p, stretch at, const pbi_live *live)
 {
     size_t count;
     const pbi_live_step *steps = pbi_live_plan(live, &count);
     const pbi_live_model *m = pbi_live_model_of(live);
-    uint32_t end = first + length;
-    memmove(p->event + first + count, p->event + end, (p->count - end) * sizeof *p->event);
+    uint32_t end = at.first + at.length;
+    memmove(p->event + at.first + count, p->event + end, (p->count - end) * sizeof *p->event);
     for (size_t i = 0; i < count; i++)
-        p->event[first + i] = w->node[m->node[steps[i].node]];
-    p->count = p->count - length + (uint32_t)count;
+        p->event[at.first + i] = w->node[m->node[steps[i].node]];
+    p->count = p->count - at.length + (uint32_t)count;
 }
 
-static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, uint64_t states,
-                       pb_arena *arena, uint64_t *saved)
+static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, stretch at, uint64_t states, pb_arena *arena,
+                       uint64_t *saved)
 {
     const pb_graph *g = w->game->graph;
     uint64_t fixed, work = 0;
@@ -220,7 +224,7 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
         return status;
     for (uint32_t i = 0; i < w->count; i++)
         resident[i] = w->before[w->node[i]];
-    for (uint32_t k = first; k < first + length; k++)
+    for (uint32_t k = at.first; k < at.first + at.length; k++)
         work += g->cost[p->event[k]];
     pbi_live_set_start(live, resident);
     pbi_live_set_known(live, work);
@@ -228,9 +232,9 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     if (status != PB_OK)
         return status;
     pbi_live_plan(live, &count);
-    if (answer.own && answer.work < work && p->count - length + count <= p->room) {
+    if (answer.own && answer.work < work && p->count - at.length + count <= p->room) {
         *saved = work - answer.work;
-        splice(w, p, first, length, live);
+        splice(w, p, at, live);
     }
     return answer.status;
 }
@@ -245,7 +249,7 @@ pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t fir
     length = length < plan->count - first ? length : plan->count - first;
     find_needed(w, plan, first, first + length);
     pb_arena_init(&scratch, w->ctx);
-    pb_status status = solve(w, plan, first, length, states, &scratch, saved);
+    pb_status status = solve(w, plan, (stretch){first, length}, states, &scratch, saved);
     pb_arena_release(&scratch);
     return status;
 }

@@ -35,7 +35,7 @@ pb_status pbi_stretch_init(pbi_stretches *w, pb_context *ctx, const pb_game *gam
 void pbi_stretch_close(pbi_stretches *w);
 bool pbi_stretch_apply(const pb_game *game);
 
-/* Replaces `length` events from `first` on by cheaper computations, if a search over so many states finds any;
+/* Replaces `length` events from `first` on by cheaper computations, if a search over this many states finds any;
  * *saved: the work that this saves, 0 for none.
  *   returns PB_OK, PB_ENOMEM; PB_ELIMIT and PB_ECANCELLED leave a correct plan */
 pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t states,

@@ -121,7 +121,7 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work and io is ruled out, in %" PRIu64 " state%s", a->states,
+    return pbi_plan_note(plan, "no plan has less work and io (proved in %" PRIu64 " state%s)", a->states,
                          a->states == 1 ? "" : "s");
 }
 
@@ -130,13 +130,13 @@ pb_status pbi_plan_exact_tiered(pb_context *ctx, const pb_game *game, const pbi_
 {
     pbi_tier_model m;
     pbi_tier_answer answer;
-    uint64_t known;
+    pbi_search_limits limits = {.bound = options->bounds->makespan, .bytes = limit};
     if (!pbi_tier_model_init(&m, game))
         return pbi_plan_give_up(plan, "too large: more than %d values, or a node with more than %d by-products",
                                 PBI_TIER_BITS, PBI_TIER_PARTS);
-    pb_status status = use_start(ctx, game, options->start, &known);
+    pb_status status = use_start(ctx, game, options->start, &limits.known);
     if (status == PB_OK)
-        status = pbi_tier_solve(ctx, &m, known, options->bounds->makespan, limit, &plan->moves, &answer);
+        status = pbi_tier_solve(ctx, &m, &limits, &plan->moves, &answer);
     if (status == PB_OK)
         status = conclude(ctx, game, options, &answer, plan);
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;

@@ -7,6 +7,7 @@
 #ifndef PBI_PLAN_STATESPACE_TIERED_H
 #define PBI_PLAN_STATESPACE_TIERED_H
 
+#include "plan/statespace/limits.h"
 #include "plan/strategy.h"
 
 enum { PBI_TIER_BITS = 64, PBI_TIER_PARTS = 12, PBI_TIER_NONE = 255 };
@@ -48,7 +49,7 @@ uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_
  * drop. */
 typedef struct pbi_tier_step {
     pb_op op;
-    unsigned node, tier; /* a bit; 0-based */
+    unsigned node, tier; /* node: its bit; tier: from 0 */
     unsigned over;       /* PBI_TIER_NONE: none */
     uint64_t also, gone;
     uint64_t stored[PB_MAX_TIERS];
@@ -74,11 +75,10 @@ typedef struct pbi_tier_answer {
     uint64_t bound, states;
 } pbi_tier_answer;
 
-/* The least work and io. `known` is that of a known plan, PBI_TIER_NEVER for none; without one, any plan is searched
- * for first. Up to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or
- * PB_ENOMEM. */
-pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, uint64_t known, uint64_t bound, uint64_t limit,
-                         pb_moves *moves, pbi_tier_answer *out);
+/* The least work and io. Without a known plan, any plan is searched for first. A plan that is better than the known one
+ * is added to `moves`. PB_OK, or PB_ENOMEM. */
+pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, const pbi_search_limits *limits, pb_moves *moves,
+                         pbi_tier_answer *out);
 
 /* The strategy `exact` in the tiered game. */
 pb_status pbi_plan_exact_tiered(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t limit,

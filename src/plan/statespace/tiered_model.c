@@ -120,7 +120,8 @@ static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b
     return false;
 }
 
-/* A value in slow memory is loaded, or recomputed: if another value may require that computation too, it is free. */
+/* A value in slow memory is loaded, or recomputed. Recomputing counts nothing if the node has by-products: another
+ * value may need the same computation. */
 static void count_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];

@@ -186,8 +186,9 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
         pbi_tier_table_get(t, path[k - 1], &from);
         pbi_tier_table_get(t, path[k], &f.to);
         pbi_tier_steps(s->m, &from, &(pbi_tier_taker){compare, poll_search, &f});
-        status = f.found ? write_step(s->m, &f.step, moves)
-                         : pbi_fail(s->ctx, PB_EBUG, "exact cannot follow its own way through the tiered game");
+        status = f.found
+                     ? write_step(s->m, &f.step, moves)
+                     : pbi_fail(s->ctx, PB_EBUG, "exact cannot reconstruct the plan that it found for the tiered game");
     }
     return status;
 }
@@ -214,11 +215,12 @@ static pb_status search_once(search *s, pb_moves *moves, pbi_tier_answer *a)
     return status;
 }
 
-pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, uint64_t known, uint64_t bound, uint64_t limit,
-                         pb_moves *moves, pbi_tier_answer *out)
+pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, const pbi_search_limits *limits, pb_moves *moves,
+                         pbi_tier_answer *out)
 {
     pbi_tier_answer a = {.end = PBI_TIER_STOPPED};
-    search s = {.ctx = ctx, .m = m, .best = known, .bound = bound, .limit = limit, .any = known == PBI_TIER_NEVER};
+    search s = {.ctx = ctx, .m = m, .best = limits->known, .bound = limits->bound, .limit = limits->bytes};
+    s.any = s.best == PBI_TIER_NEVER;
     pb_status status = PB_OK;
     if (s.any)
         status = search_once(&s, moves, &a);

@@ -1,20 +1,18 @@
 /* tiered_table.c -- see tiered_table.h. */
 #include "plan/statespace/tiered_table.h"
 
-#include "base/arena.h"
-
-#include <string.h>
-
 #define TURN pbi_tier_turn
 #include "plan/statespace/turn_heap.h"
 
-enum { FIRST_SLOTS = 1 << 10 };
+#define TABLE pbi_tier_table
+#define WORDS(t) ((t)->words)
+static inline const uint64_t *words_of(const TABLE *t, uint32_t state) { return t->word + (size_t)state * t->words; }
+#include "plan/statespace/state_slots.h"
 
 bool pbi_tier_table_init(pbi_tier_table *t, unsigned tiers, pb_arena *arena)
 {
-    *t = (pbi_tier_table){.arena = arena, .words = 2 + tiers, .slot_count = FIRST_SLOTS};
-    t->slot = pb_arena_zero(arena, FIRST_SLOTS, sizeof *t->slot);
-    return t->slot != NULL;
+    *t = (pbi_tier_table){.arena = arena, .words = 2 + tiers};
+    return slots_init(t);
 }
 
 uint64_t pbi_tier_table_bytes(const pbi_tier_table *t)
@@ -30,39 +28,11 @@ static void write_words(const pbi_tier_table *t, const pbi_tier_state *s, uint64
     memcpy(out + 2, s->slow, (t->words - 2) * sizeof *out);
 }
 
-/* The slot of a state, or the empty one where it belongs. */
-static uint32_t slot_of(const pbi_tier_table *t, const uint64_t *words)
-{
-    uint64_t h = 0;
-    for (unsigned i = 0; i < t->words; i++) {
-        h = (h ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
-    }
-    uint32_t at = (uint32_t)(h >> 20) & (t->slot_count - 1);
-    size_t bytes = t->words * sizeof *words;
-    while (t->slot[at] && memcmp(t->word + (size_t)(t->slot[at] - 1) * t->words, words, bytes) != 0)
-        at = (at + 1) & (t->slot_count - 1);
-    return at;
-}
-
-static bool widen(pbi_tier_table *t)
-{
-    size_t old = t->slot_count * sizeof *t->slot;
-    uint32_t *slot = t->slot_count > UINT32_MAX / 2 ? NULL : pbi_arena_grow(t->arena, t->slot, old, old * 2);
-    if (!slot)
-        return false;
-    memset(slot, 0, old * 2);
-    t->slot = slot;
-    t->slot_count *= 2;
-    for (uint32_t i = 0; i < t->count; i++)
-        t->slot[slot_of(t, t->word + (size_t)i * t->words)] = i + 1;
-    return true;
-}
-
 static bool reserve(pbi_tier_table *t)
 {
     void *word = t->word, *met = t->met;
-    bool ok = pbi_arena_reserve(t->arena, &word, &t->word_room, ((size_t)t->count + 1) * t->words, sizeof *t->word);
+    bool ok = slots_reserve(t) &&
+              pbi_arena_reserve(t->arena, &word, &t->word_room, ((size_t)t->count + 1) * t->words, sizeof *t->word);
     t->word = ok ? word : t->word;
     ok = ok && pbi_arena_reserve(t->arena, &met, &t->room, (size_t)t->count + 1, sizeof *t->met);
     t->met = ok ? met : t->met;
@@ -80,29 +50,22 @@ uint32_t pbi_tier_table_find(const pbi_tier_table *t, const pbi_tier_state *s)
 bool pbi_tier_table_find_or_add(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out)
 {
     uint64_t words[2 + PB_MAX_TIERS];
-    write_words(t, s, words);
-    uint32_t at = slot_of(t, words);
-    if (t->slot[at]) {
-        *out = t->slot[at] - 1;
-        return true;
-    }
-    if (t->count >= t->slot_count / 3 * 2) {
-        if (!widen(t))
-            return false;
-        at = slot_of(t, words);
-    }
     if (!reserve(t))
         return false;
-    memcpy(t->word + (size_t)t->count * t->words, words, t->words * sizeof *words);
-    t->met[t->count] = (pbi_tier_met){.done = PBI_TIER_NEVER, .parent = PBI_TIER_NO_STATE};
-    *out = t->count;
-    t->slot[at] = ++t->count;
+    write_words(t, s, words);
+    uint32_t at = slot_of(t, words);
+    if (!t->slot[at]) {
+        memcpy(t->word + (size_t)t->count * t->words, words, t->words * sizeof *words);
+        t->met[t->count] = (pbi_tier_met){.done = PBI_TIER_NEVER, .parent = PBI_TIER_NO_STATE};
+        t->slot[at] = ++t->count;
+    }
+    *out = t->slot[at] - 1;
     return true;
 }
 
 void pbi_tier_table_get(const pbi_tier_table *t, uint32_t state, pbi_tier_state *out)
 {
-    const uint64_t *words = t->word + (size_t)state * t->words;
+    const uint64_t *words = words_of(t, state);
     *out = (pbi_tier_state){.fast = words[0], .ever = words[1]};
     memcpy(out->slow, words + 2, (t->words - 2) * sizeof *words);
 }

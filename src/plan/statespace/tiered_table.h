@@ -24,7 +24,7 @@ typedef struct pbi_tier_table {
     pbi_tier_met *met;
     uint32_t count, heap_count;
     size_t word_room, room, heap_room;
-    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most two thirds full */
+    uint32_t *slot; /* state_slots.h */
     uint32_t slot_count;
     pbi_tier_turn *heap;
 } pbi_tier_table;

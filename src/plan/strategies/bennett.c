@@ -164,8 +164,8 @@ static pb_status plan_k(pb_context *ctx, const pb_game *game, bennett *b, uint64
 
 pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint64_t k, limit, chosen;
-    pb_status status = pbi_option_number(ctx, options, "k", 2, UINT32_MAX, 0, &k);
+    uint64_t k = 0, limit, chosen;
+    pb_status status = pbi_option_number(ctx, options, "k", 2, UINT32_MAX, &k);
     if (status == PB_OK)
         status = pbi_option_limit(ctx, options, game->graph, &limit);
     if (status != PB_OK)

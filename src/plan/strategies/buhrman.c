@@ -121,7 +121,7 @@ pb_status pbi_plan_buhrman(pb_context *ctx, const pb_game *game, const pbi_plan_
     pbi_line line;
     bool is_line;
     uint64_t limit, length = 0;
-    pb_status status = pbi_option_number(ctx, options, "segment", 1, UINT32_MAX, 0, &length);
+    pb_status status = pbi_option_number(ctx, options, "segment", 1, UINT32_MAX, &length);
     if (status == PB_OK)
         status = pbi_option_limit(ctx, options, game->graph, &limit);
     if (status != PB_OK)

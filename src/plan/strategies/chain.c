@@ -57,10 +57,10 @@ pb_status pbi_plan_chain(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_arena_init(&scratch, ctx);
     pbi_chain c;
     const char *why;
-    uint64_t limit, slots;
-    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX / 2, 3000000000u, &limit);
+    uint64_t limit = 3000000000u, slots = UINT64_MAX;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX / 2, &limit);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "slots", 0, 1000000, UINT64_MAX, &slots);
+        status = pbi_option_number(ctx, options, "slots", 0, 1000000, &slots);
     if (status != PB_OK)
         return status;
     if (pbi_chain_find(game->graph, &scratch, &c, &why, &status) && pbi_chain_equal(game->graph, &c))

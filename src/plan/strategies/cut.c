@@ -23,7 +23,7 @@
 
 #define TILT 0.01     /* how much more expensive the earliest values are */
 #define NEAR 1e-7     /* prices this close, relatively, count as equal */
-#define ALIKE 1e-6    /* so does work */
+#define ALIKE 1e-6    /* and amounts of work this close */
 #define ENOUGH 0.0001 /* this close to the bound, relatively, other anchors are not tried on graphs with many nodes */
 #define ENOUGH_FEW 0.000005
 enum {
@@ -96,7 +96,7 @@ static pb_status search_price(search *s)
         verdict v = FITS;
         status = cut_at_price(s, price, &v);
         if (v == REBUILDS_TOO_MUCH && s->drops_fit)
-            v = KEEPS_TOO_MUCH; /* next to what it keeps; a higher price will help */
+            v = KEEPS_TOO_MUCH; /* only because it keeps so much at the same time: a higher price will help */
         *(v == KEEPS_TOO_MUCH ? &low : &high) = price;
         *(v == KEEPS_TOO_MUCH ? &low_time : &high_time) = s->now.time;
         if (status != PB_OK || (low > 0 && high > 0 && (high / low < 1 + NEAR || about_equal(low_time, high_time))))

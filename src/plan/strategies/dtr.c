@@ -21,12 +21,11 @@
 #include <string.h>
 
 enum {
-    SMALL = 5000,    /* nodes up to which auto tries the full neighbourhood; above, an eviction examines */
-    LARGE_ALL = 256, /* all candidates if there are at most so many, else */
-    LARGE_SAMPLE = 64,
-    HUGE_GRAPH =
-        200000, /* nodes: auto tries one score, by classes. Examining a candidate misses the caches, so it examines */
-    HUGE_SAMPLE = 16
+    SMALL = 5000,        /* nodes up to which auto tries the full neighbourhood */
+    LARGE_ALL = 256,     /* above that, an eviction examines all candidates up to this many, */
+    LARGE_SAMPLE = 64,   /* or a sample of this size */
+    HUGE_GRAPH = 200000, /* nodes above which auto tries only the score by classes, */
+    HUGE_SAMPLE = 16     /* and a sample is smaller: each candidate is a cache miss */
 };
 
 typedef struct result {
@@ -138,8 +137,9 @@ pb_status pbi_plan_dtr(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     trial t = {.ctx = ctx, .game = game, .seed = options->seed};
     pb_status status = read_score(ctx, options, &asked);
     uint64_t n = game->graph->node_count, few = 10 * n + 100000, many = 2 * n + 2000000;
+    t.limit = few < many ? few : many;
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, few < many ? few : many, &t.limit);
+        status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, &t.limit);
     if (status != PB_OK)
         return status;
     for (pb_node v = 0; v < game->graph->node_count; v++)

@@ -178,7 +178,7 @@ static pb_status polish(planner *p, pb_arena *scratch)
     }
     pb_status status = pbi_edge_rank(p->ctx, t, NULL, rank, &max);
     if (status == PB_OK)
-        status = pbi_better_cuts(p->ctx, t, values, effort, p->wish.seed, rank, &work);
+        status = pbi_better_cuts(p->ctx, t, effort, p->wish.seed, rank, &work);
     if (status == PB_ENOMEM || work >= p->min.time)
         return status == PB_ENOMEM ? status : PB_OK;
     p->polished = effort;
@@ -265,13 +265,15 @@ static pb_status read_options(planner *p, const pbi_plan_options *options)
 {
     const char *lists = pbi_option_find(options, "lists");
     bool any = !lists || strcmp(lists, "auto") == 0;
+    p->wish.levels = UINT64_MAX;
+    p->wish.polish = AUTO_POLISH;
     pb_status status = pbi_option_limit(p->ctx, options, p->game->graph, &p->limit);
     if (status == PB_OK)
-        status = pbi_option_number(p->ctx, options, "levels", 0, PBI_MAX_LEVELS, UINT64_MAX, &p->wish.levels);
+        status = pbi_option_number(p->ctx, options, "levels", 0, PBI_MAX_LEVELS, &p->wish.levels);
     if (status == PB_OK)
-        status = pbi_option_number(p->ctx, options, "block", 1, UINT32_MAX, 0, &p->wish.block);
+        status = pbi_option_number(p->ctx, options, "block", 1, UINT32_MAX, &p->wish.block);
     if (status == PB_OK)
-        status = pbi_option_number(p->ctx, options, "polish", 0, UINT32_MAX, AUTO_POLISH, &p->wish.polish);
+        status = pbi_option_number(p->ctx, options, "polish", 0, UINT32_MAX, &p->wish.polish);
     p->wish.seed = options->seed;
     p->wish.even = any || strcmp(lists, "even") == 0;
     p->wish.falling = any || strcmp(lists, "falling") == 0;

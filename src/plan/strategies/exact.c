@@ -37,8 +37,8 @@ static uint64_t default_limit(const pb_game *game, const pbi_plan_options *optio
 
 pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint64_t limit;
-    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, default_limit(game, options), &limit);
+    uint64_t limit = default_limit(game, options);
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, &limit);
     if (status != PB_OK)
         return status;
     switch (game->kind) {

@@ -247,10 +247,10 @@ static pb_status plan_by(pb_context *ctx, const pb_game *game, uint64_t slots, r
 
 pb_status pbi_plan_griewank(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint64_t slots;
+    uint64_t slots = UINT64_MAX;
     pbi_training training;
     reverser c = {.ctx = ctx, .t = &training};
-    pb_status status = pbi_option_number(ctx, options, "snapshots", 0, UINT32_MAX, UINT64_MAX, &slots);
+    pb_status status = pbi_option_number(ctx, options, "snapshots", 0, UINT32_MAX, &slots);
     if (status == PB_OK)
         status = pbi_option_computations(ctx, options, game->graph, &c.limit);
     if (status != PB_OK)

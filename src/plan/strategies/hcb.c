@@ -30,8 +30,8 @@ enum { BLOCKS, CUT, LEVELS };
 enum { EQUAL, ADAPTIVE, CUTS };
 
 enum {
-    LARGE = 20000, /* forward places: above, fewer numbers of blocks are tried */
-    MANY = 100000  /* above, only adaptive blocks, about the square root of them */
+    LARGE = 20000, /* forward places above which fewer numbers of blocks are tried */
+    MANY = 100000  /* forward places above which blocks are adaptive only, and about the square root of the places */
 };
 
 static const char *const cut_names[CUTS] = {"equal", "adaptive"};
@@ -322,15 +322,15 @@ static pb_status write_note(const hcb *h, const pb_game *game, const pbi_trials 
 static pb_status read_options(hcb *h, const pbi_plan_options *options, const pb_graph *g)
 {
     const char *cut = pbi_option_find(options, "cut");
-    h->asked[CUT] = UINT64_MAX;
+    h->asked[BLOCKS] = h->asked[CUT] = h->asked[LEVELS] = UINT64_MAX;
     for (uint64_t i = 0; i < CUTS; i++)
         if (cut && strcmp(cut, cut_names[i]) == 0)
             h->asked[CUT] = i;
     if (cut && h->asked[CUT] == UINT64_MAX && strcmp(cut, "auto") != 0)
         return pbi_fail(h->ctx, PB_EINVAL, "cut must be auto, equal or adaptive, not \"%.40s\"", cut);
-    pb_status status = pbi_option_number(h->ctx, options, "blocks", 1, UINT32_MAX, UINT64_MAX, &h->asked[BLOCKS]);
+    pb_status status = pbi_option_number(h->ctx, options, "blocks", 1, UINT32_MAX, &h->asked[BLOCKS]);
     if (status == PB_OK)
-        status = pbi_option_number(h->ctx, options, "levels", 0, 64, UINT64_MAX, &h->asked[LEVELS]);
+        status = pbi_option_number(h->ctx, options, "levels", 0, 64, &h->asked[LEVELS]);
     return status == PB_OK ? pbi_option_computations(h->ctx, options, g, &h->limit) : status;
 }
 

@@ -137,11 +137,11 @@ pb_status pbi_plan_knill(pb_context *ctx, const pb_game *game, const pbi_plan_op
 {
     pbi_line line;
     bool is_line;
-    uint64_t effort;
+    uint64_t effort = 100000000;
     planner p = {.ctx = ctx, .game = game, .line = &line};
     pb_status status = pbi_option_limit(ctx, options, game->graph, &p.limit);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "effort", 1, UINT64_MAX, 100000000, &effort);
+        status = pbi_option_number(ctx, options, "effort", 1, UINT64_MAX, &effort);
     if (status != PB_OK)
         return status;
     pb_arena scratch;

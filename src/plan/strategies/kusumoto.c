@@ -304,12 +304,12 @@ static pb_status plan_by(pb_context *ctx, const pb_game *game, uint64_t budget, 
 
 pb_status pbi_plan_kusumoto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint64_t budget;
+    uint64_t budget = 0;
     pbi_training training;
-    table k = {.ctx = ctx, .t = &training};
-    pb_status status = pbi_option_number(ctx, options, "budget", 1, UINT64_MAX, 0, &budget);
+    table k = {.ctx = ctx, .t = &training, .effort = 2000000000};
+    pb_status status = pbi_option_number(ctx, options, "budget", 1, UINT64_MAX, &budget);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "effort", 1, UINT64_MAX, 2000000000, &k.effort);
+        status = pbi_option_number(ctx, options, "effort", 1, UINT64_MAX, &k.effort);
     if (status != PB_OK)
         return status;
     pb_arena scratch;

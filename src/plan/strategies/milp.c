@@ -52,7 +52,7 @@ static pb_status adopt_moves(job *w, const pb_moves *moves)
     return status == PB_OK && fits ? pbi_staged_consider(&w->best, &s, &fits) : status;
 }
 
-/* A planner may give up: one plan of any of them is enough. */
+/* Takes a planner's plan, if it has one. A planner that hits a limit is no error: any plan of the others is enough. */
 static pb_status adopt_answer(job *w, pb_status status, const pbi_plan *plan)
 {
     if (status == PB_OK && plan->outcome != PB_GAVE_UP)
@@ -78,11 +78,11 @@ static pb_status find_starts(job *w)
         status = adopt_answer(w, status, &plan);
     }
     if (w->ctx->tick_limit && w->ctx->ticks > w->ctx->tick_limit)
-        w->ctx->ticks = ticks; /* they spent more than was left, and are optional */
+        w->ctx->ticks = ticks; /* planning for a start is optional: it must not use up the ticks of the solver */
     return status;
 }
 
-/* The objective value that only better plans have. */
+/* Only plans better than the best one have an objective value below this. */
 static double better_value(const job *w)
 {
     if (w->best.work == UINT64_MAX)

@@ -18,7 +18,7 @@
 
 enum { A_NODE = 1000, LEAST_EFFORT = 100000, MAX_EFFORT = 1000000, MIN_A_NODE = 20 };
 
-/* Very large graphs need some changes for each node, too. */
+/* Ticks of local search: A_NODE per node within two limits; the upper one still allows MIN_A_NODE per node. */
 static uint64_t usual_effort(uint64_t nodes)
 {
     uint64_t effort = nodes * A_NODE, max = nodes * MIN_A_NODE;
@@ -39,8 +39,8 @@ static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_pl
         return pbi_fail(ctx, PB_EINVAL, "peak must be auto, fit or least, not \"%.40s\"", peak);
     out->enough = min_peak ? 0 : game->cap;
     out->seed = options->seed;
-    uint64_t usual = options->patient ? UINT64_MAX : usual_effort(game->graph->needed_count);
-    return pbi_option_number(ctx, options, "effort", 0, UINT64_MAX, usual, &out->effort);
+    out->effort = options->patient ? UINT64_MAX : usual_effort(game->graph->needed_count);
+    return pbi_option_number(ctx, options, "effort", 0, UINT64_MAX, &out->effort);
 }
 
 static pb_status write_plan(pb_context *ctx, const pb_game *game, const pb_node *order, pb_arena *scratch,

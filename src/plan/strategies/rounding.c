@@ -75,7 +75,8 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
     return status;
 }
 
-/* Smaller and smaller caps: the first steps that give a plan, and two more, because less may round better. */
+/* Tries smaller and smaller caps for the program: up to the first that gives a plan, and two more, because a smaller
+ * cap may be rounded better. */
 static pb_status all_caps(job *w, pbi_program_end *end)
 {
     static const double less[] = {0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};

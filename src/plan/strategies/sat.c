@@ -26,16 +26,16 @@
 #include <string.h>
 
 enum {
-    DEFAULT_SIZE = 3000000, /* literals */
-    SMALL = 64,             /* nodes up to which a conflict is quick */
-    SMALL_CONFLICTS = 20000,
+    DEFAULT_SIZE = 3000000,  /* max literals of a formula */
+    SMALL = 64,              /* nodes up to which a conflict is quick */
+    SMALL_CONFLICTS = 20000, /* conflicts for each question, up to that size and above it */
     LARGE_CONFLICTS = 3000,
-    FIRST_CONFLICTS = 1000, /* conflicts */
-    MAX_STEPS = 100000,     /* more is hopeless */
+    FIRST_CONFLICTS = 1000, /* conflicts for each question in the first round */
+    MAX_STEPS = 100000,     /* longer formulas are hopeless */
     PROOF = 4000,           /* nodes x steps up to which a proof is feasible */
-    PATH_NODES = 16,        /* of formulas that prove that there is no plan */
+    PATH_NODES = 16,        /* max nodes and steps of formulas that prove that there is no plan */
     PATH_STEPS = 40,
-    QUICK_NODES = 16,       /* up to here little effort is enough */
+    QUICK_NODES = 16,       /* nodes up to which little effort is enough */
     LITTLE_EFFORT = 1000000 /* ticks */
 };
 
@@ -106,7 +106,7 @@ static pb_status lower_work(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *a
     return status;
 }
 
-/* One formula: finds a plan of so many steps, better than the best; with `only_find` any plan is accepted. */
+/* One formula: finds a plan of `steps` steps that is better than the best; with `only_find` any plan is accepted. */
 static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sat_answer *first)
 {
     pbi_rev_formula f;
@@ -127,7 +127,7 @@ static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sa
     return status;
 }
 
-/* After the answer that no plan has so many steps: does any path to the end take longer? */
+/* After the answer that no plan has this many steps: does any path to the end take longer? */
 static pb_status prove_none(sat_search *s, uint32_t steps)
 {
     pbi_rev_formula f;
@@ -162,7 +162,7 @@ static uint32_t more_steps(const sat_search *s, uint32_t steps, uint64_t max)
 static pb_status find_plan(sat_search *s, bool *found)
 {
     uint64_t max = (uint64_t)s->r.min_steps + 2 * (uint64_t)s->r.count;
-    uint32_t none = 0; /* no plan has so few steps */
+    uint32_t none = 0; /* no plan has this many steps or fewer */
     pb_status status = PB_OK;
     bool open = true; /* some question has no answer yet */
     *found = false;
@@ -304,12 +304,14 @@ static pb_status read_options(sat_search *s)
     const char *memory = pbi_option_find(s->options, "memory");
     bool all = s->options->patient && !s->options->start; /* else other strategies need their share of the time */
     uint64_t some = s->game->graph->needed_count <= SMALL ? SMALL_CONFLICTS : LARGE_CONFLICTS;
-    uint64_t conflicts = all ? UINT64_C(1) << 40 : some;
-    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MAX_STEPS, 0, &s->steps);
+    s->steps = 0;
+    s->conflicts = all ? UINT64_C(1) << 40 : some;
+    s->size = DEFAULT_SIZE;
+    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MAX_STEPS, &s->steps);
     if (status == PB_OK)
-        status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, conflicts, &s->conflicts);
+        status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, &s->conflicts);
     if (status == PB_OK)
-        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, DEFAULT_SIZE, &s->size);
+        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, &s->size);
     s->least_memory = memory && strcmp(memory, "least") == 0;
     if (status == PB_OK && memory && !s->least_memory && strcmp(memory, "cap") != 0)
         status = pbi_fail(s->ctx, PB_EINVAL, "memory must be cap or least, not \"%.40s\"", memory);

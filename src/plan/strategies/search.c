@@ -25,16 +25,16 @@
 #include <string.h>
 
 enum {
-    STALE = 4,         /* rounds without a better plan after which it stops, */
-    SOONEST = 400000,  /* but not before so many ticks: rounds of small graphs are short */
-    A_NODE = 2000,     /* proposals a round for each node, on large graphs */
-    A_ROUND = 3000000, /* at most */
+    STALE = 4,         /* it stops after this many rounds without a better plan, */
+    SOONEST = 400000,  /* but not before this many ticks: rounds of small graphs are short */
+    A_NODE = 2000,     /* proposals of a round for each node, */
+    A_ROUND = 3000000, /* and at most in all */
     A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
-    MANY = 20000,      /* nodes: above, rounds improve little, so there is one short round unless time remains */
-    SHORT = 100000,
-    STRETCH = 48,     /* events that are solved exactly at a time, */
-    A_STRETCH = 4000, /* with at most this many states */
-    FEW = 40          /* nodes: up to here lowering the cap is quick, and is tried even if a plan is known */
+    MANY = 20000,      /* nodes above which rounds improve little: there is one short round unless time remains */
+    SHORT = 100000,    /* proposals of such a round */
+    STRETCH = 48,      /* events that are solved exactly at a time, */
+    A_STRETCH = 4000,  /* with at most this many states */
+    FEW = 40           /* nodes up to which lowering the cap is quick, and is tried even if a plan is known */
 };
 
 typedef struct search {

@@ -43,15 +43,15 @@ typedef struct search {
 } search;
 
 enum {
-    MAX_CUT = 16, /* after so many the search stops */
+    MAX_CUT = 16, /* choices above the limit after which the search stops */
     AROUND = 10   /* periods to try around the best */
 };
 
 /* The result of a choice decides what to try next as its number of slots. */
 typedef enum result {
     FITS,
-    TOO_LARGE, /* fewer may fit */
-    TOO_LONG   /* fewer mean even more work: above the limit, or above the best plan so far */
+    TOO_LARGE, /* fewer slots may fit */
+    TOO_LONG   /* the work is above the limit, or above that of the best plan: fewer slots mean even more */
 } result;
 
 /* Kept values that go to slow memory: all, as far as it has room. */
@@ -83,7 +83,7 @@ static pb_status plan_choice(const search *r, const choice *c, pb_arena *arena, 
     pb_status status = pbi_window_periodic(r->game, c->period, arena, &window);
     if (status == PB_OK)
         status = mark_slow(r->game, arena, &window);
-    s->tier = (uint8_t *)window.slow; /* 1 where it is slow: the tier */
+    s->tier = (uint8_t *)window.slow; /* its marks, 0 and 1, are numbers of tiers as well */
     return status == PB_OK ? pbi_window_plan(r->ctx, r->game, &window, s) : status;
 }
 
@@ -254,12 +254,12 @@ static pb_status conclude(search *r, const choice *asked, pb_status status, pbi_
 pb_status pbi_plan_two_level(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     search r = {.ctx = ctx, .game = game};
-    choice asked;
-    pb_status status = pbi_option_number(ctx, options, "period", 1, UINT32_MAX, 0, &asked.period);
+    choice asked = {.inner = UINT32_MAX};
+    pb_status status = pbi_option_number(ctx, options, "period", 1, UINT32_MAX, &asked.period);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "inner", 0, UINT32_MAX - 1, UINT32_MAX, &asked.inner);
+        status = pbi_option_number(ctx, options, "inner", 0, UINT32_MAX - 1, &asked.inner);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "near", 1, UINT32_MAX, 0, &asked.near);
+        status = pbi_option_number(ctx, options, "near", 1, UINT32_MAX, &asked.near);
     if (status == PB_OK)
         status = pbi_option_computations(ctx, options, game->graph, &r.limit);
     if (status != PB_OK)

@@ -18,5 +18,5 @@ export function failureCell(row: Row, show: (node: number) => void): HTMLElement
       text.slice(at + name.length),
     );
   }
-  return h("td", { class: "reason", colspan: "7", "data-testid": "reason" }, words);
+  return h("td", { class: "reason", colspan: "9", "data-testid": "reason" }, words);
 }

@@ -2,14 +2,14 @@
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
 import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
-import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { amount, fluxScale, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { capValue } from "../sizes";
 import { suggestion } from "../suggestion";
 import { effort, rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
 
-type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
+type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "uncompute" | "io" | "flux" | "moves" | "cost" | "gap";
 
 const COLUMNS: { key: Column; label: string; tip: string }[] = [
   { key: "strategy", label: "strategy", tip: "Click a row to play its plan." },
@@ -17,6 +17,8 @@ const COLUMNS: { key: Column; label: string; tip: string }[] = [
   { key: "peak", label: "peak", tip: TERMS.peak },
   { key: "work", label: "work", tip: TERMS.work },
   { key: "recompute", label: "recompute", tip: TERMS.recompute },
+  { key: "uncompute", label: "uncompute", tip: TERMS.uncompute },
+  { key: "io", label: "transfers", tip: TERMS.io },
   { key: "flux", label: "flux", tip: TERMS.flux },
   { key: "moves", label: "moves", tip: TERMS.moves },
   { key: "cost", label: "cost", tip: TERMS.cost },
@@ -46,6 +48,7 @@ export class ComparisonTable implements Panel {
   private readonly heads: HTMLTableCellElement[];
   private readonly body = h("tbody");
   private readonly units: Partial<Record<Column, HTMLElement>> = {};
+  private readonly table = h("table", { class: "compare", "data-testid": "comparison", "aria-label": "Comparison of strategies" });
   private readonly empty = h("p", { class: "empty" });
   private sort: { column: Column; down: boolean } | null = null;
   private model: Model | null = null;
@@ -69,13 +72,12 @@ export class ComparisonTable implements Panel {
         ),
       );
     });
-    const table = h("table", { class: "compare", "data-testid": "comparison", "aria-label": "Comparison of strategies" });
-    table.append(h("thead", null, h("tr", null, ...this.heads)), this.body);
+    this.table.append(h("thead", null, h("tr", null, ...this.heads)), this.body);
     this.element = h(
       "section",
       { class: "comparison", "aria-label": "Comparison" },
       h("div", { class: "verdict", "aria-live": "polite" }, h("div", { class: "verdict-head" }, this.title, this.raise), this.text),
-      h("div", { class: "table-scroll", tabindex: "-1" }, table, this.empty),
+      h("div", { class: "table-scroll", tabindex: "-1" }, this.table, this.empty),
     );
   }
 
@@ -104,6 +106,10 @@ export class ComparisonTable implements Panel {
     setText(this.empty, this.emptyText(model));
     if (!model.graph || !ranking.weights) return;
     const scales = this.scales(model, ranking.weights);
+    // Parts of the cost that no plan has are left out.
+    for (const part of ["uncompute", "io"] as const) {
+      this.table.classList.toggle(`no-${part}`, !model.entries.some((entry) => Number(entry.row.metrics?.[part] ?? 0)));
+    }
     const live = sameWeights(model.planWeights, model.view.weights);
     const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
     this.body.replaceChildren(
@@ -168,12 +174,14 @@ export class ComparisonTable implements Panel {
       const element = this.units[key];
       if (element) setText(element, text);
     };
-    const flux = scaleFor(max((m) => m.flux), "");
+    const flux = fluxScale(max((m) => m.flux), graph?.size_unit ?? "", graph?.cost_unit ?? "");
     const moves = scaleFor(max((m) => m.moves), "");
     const cost = scaleFor(weights ? max((m) => costText(m, weights)) : 0, "");
     unit("peak", peak.unit);
     unit("work", work.unit);
     unit("recompute", work.unit);
+    unit("uncompute", work.unit);
+    unit("io", work.unit);
     unit("flux", flux.unit);
     unit("moves", moves.unit);
     unit("cost", cost.unit);
@@ -259,7 +267,7 @@ export class ComparisonTable implements Panel {
       { class: "pending", "data-testid": `pending-${name}` },
       h("th", { scope: "row" }, h("div", null, h("span", { class: "star" }), nameSpan(name))),
       h("td", { class: "outcome" }, "…"),
-      h("td", { class: "so-far", colspan: "7" }, text),
+      h("td", { class: "so-far", colspan: "9" }, text),
     );
   }
 
@@ -278,8 +286,10 @@ export class ComparisonTable implements Panel {
     return [
       cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
       cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} more than computing each value once`, Number(m.work) / Math.max(1, ...works)),
-      cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations${extras(m)}`),
-      cell("flux", scaled(m.flux, scales.flux), m.flux, `${group(m.flux)} ${size} × ${cost}`),
+      cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations`),
+      cell("uncompute", scaled(m.uncompute, scales.work), m.uncompute, `${group(m.uncompute)} ${cost}`),
+      cell("io", scaled(m.io, scales.work), m.io, `${group(m.io)} ${cost}`),
+      cell("flux", scaled(m.flux, scales.flux), m.flux, fluxTip(m, size, cost)),
       cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves (critical path ${group(m.depth)})`),
       cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `lower bound ${group(row.lower_bound)} ${cost}`),
@@ -316,11 +326,11 @@ function stillLooking(model: Model, rows: Row[]): string {
   return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra ${effort(model.graph)} and is searching for a better one.`;
 }
 
-function extras(m: Metrics): string {
-  const parts = [];
-  if (Number(m.uncompute)) parts.push(`${group(m.uncompute)} uncomputing`);
-  if (Number(m.io)) parts.push(`${group(m.io)} transfers`);
-  return parts.length ? `; in addition ${parts.join(" and ")}` : "";
+/** In a unit of its own, and exactly. */
+function fluxTip(m: Metrics, size: string, cost: string): string {
+  const scale = fluxScale(Number(m.flux), size, cost);
+  const exact = `${group(m.flux)} ${size}·${cost}`;
+  return scale.unit.includes("·") ? `${scaled(m.flux, scale)} ${scale.unit} = ${exact}` : exact;
 }
 
 /** Short costs are shown in full, longer ones in the unit of their column. */

@@ -12,7 +12,7 @@ export interface GroupBox {
   top: number;
   width: number;
   height: number;
-  /** In pixels; negative: at most that much, and within the slots of the members. */
+  /** In pixels. A negative margin means at most that many pixels, and never beyond the slots of the members. */
   margin: number;
 }
 

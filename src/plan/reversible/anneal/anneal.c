@@ -54,10 +54,10 @@ static void step(pbi_rev_anneal *a)
         keep_best(a);
 }
 
-bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model *m, uint64_t seed, uint32_t room,
-                         int32_t limit, pb_arena *arena)
+bool pbi_rev_anneal_init(pbi_rev_anneal *a, const pbi_rev_model *m, uint64_t seed, uint32_t room, int32_t limit,
+                         pb_arena *arena)
 {
-    *a = (pbi_rev_anneal){.ctx = ctx, .m = m, .rng = {seed}, .limit = limit, .best_cost = INFINITY};
+    *a = (pbi_rev_anneal){.ctx = arena->ctx, .m = m, .rng = {seed}, .limit = limit, .best_cost = INFINITY};
     if (!pbi_rev_spans_init(&a->l, m, room, arena))
         return false;
     a->best.unit = pb_arena_alloc(arena, a->l.room, sizeof *a->best.unit);
@@ -79,7 +79,7 @@ void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t c
         keep_best(a);
 }
 
-/* Full neighbourhoods leave no slot: spreads the moves evenly again. */
+/* Where slots are nearly all filled, nothing can be inserted: spreads the moves evenly again. */
 static void respace(pbi_rev_anneal *a)
 {
     uint32_t count = a->l.filled;

@@ -41,8 +41,8 @@ typedef struct pbi_rev_course {
 } pbi_rev_course;
 
 /* Caps are in the model's units. */
-bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model *m, uint64_t seed, uint32_t room,
-                         int32_t limit, pb_arena *arena);
+bool pbi_rev_anneal_init(pbi_rev_anneal *a, const pbi_rev_model *m, uint64_t seed, uint32_t room, int32_t limit,
+                         pb_arena *arena);
 void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t cap);
 pb_status pbi_rev_anneal_run(pbi_rev_anneal *a, const pbi_rev_course *course);
 

@@ -137,7 +137,8 @@ static void scale_weights(pbi_rev_model *m)
     m->gamma = gamma / m->scale;
 }
 
-/* Work that is needed anyway, and peak that is always in use, count in one of the two only. */
+/* The bound on the cost leaves out needed work and includes the peak that is always in use. The objective of the search
+ * includes the former and leaves out the latter. */
 double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds)
 {
     const pb_weights *w = &m->game->weights;

@@ -103,8 +103,8 @@ static uint32_t slot_of(const pbi_rev_spans *l, uint32_t event)
     return event % 2 ? l->at[event / 2].to : l->at[event / 2].from;
 }
 
-/* Every end of a reader between the two slots has to move away, in one direction: of two ends of an interval the one
- * in front moves first. */
+/* Lists the ends of readers between the two slots, which have to move away in one direction. Of two ends of an interval
+ * the one that is further in that direction moves first. */
 static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint32_t to, bool earlier)
 {
     const pbi_rev_spans *l = p->l;

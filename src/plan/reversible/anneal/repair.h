@@ -15,20 +15,20 @@ static inline uint32_t pbi_rev_below(pbi_rev_proposer *p, uint32_t bound)
     return (uint32_t)pbi_rng_below(p->rng, bound);
 }
 
-/* Is the change too expensive with so much more work? */
+/* Is the change too expensive with `more` work? */
 static inline bool pbi_rev_too_expensive(const pbi_rev_proposer *p, double more)
 {
     return p->l->work + more > p->max_cost;
 }
 
-/* The unit has a new end there: its missing inputs must be made present. False when there are too many. */
+/* The unit has a new end at `slot`: notes its missing inputs, which must be made present. False: too many. */
 bool pbi_rev_require_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
-/* False when it fails: then the caller undoes the change. */
+/* Makes all noted inputs present. False when it fails: then the caller undoes the change. */
 bool pbi_rev_make_all_present(pbi_rev_proposer *p);
 
-/* An end of the unit was removed there. */
+/* Notes that an end of the unit at `slot` was removed. */
 void pbi_rev_end_removed(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
-/* Call it when all inputs are present. */
+/* Removes or shortens what the removed ends have made useless; call it when all inputs are present. */
 void pbi_rev_tidy_all(pbi_rev_proposer *p);
 
 /* Narrows a range to where the unit's end at `slot` may move without changing its inputs. */

@@ -18,20 +18,20 @@
 enum {
     MAX_THREADS = 64,
     MAX_SLOTS = 1 << 28,
-    A_NODE = 5000, /* proposals for each unit in the first round, */
-    LEAST = 100000,
-    MAX_PROPOSALS = 1500000, /* within these */
-    LONGEST = 8,             /* times that in the longest */
-    POOR = 3,                /* poor rounds after which they get longer */
-    TURNS = 4,               /* one round in so many goes on from the best plan */
-    DEEP = 4,                /* `once` needs this many times the cap: the cap is deep */
-    STALE = 6,               /* rounds without a better plan after which it stops, */
-    SMALL = 400,             /* units up to which rounds are short, */
-    TRIES = 8,               /* and there are so many from a known plan */
-    PART = 8,                /* a round from a plan of a tree is one part in so many of a round */
-    MANY = 1000,             /* such plans are all different */
-    SOONEST = 400000,        /* but not before so many ticks: rounds of small graphs are short */
-    AN_IDLE = 256 /* ticks charged for a round that had nothing to do: as many as annealing counts at a time */
+    A_NODE = 5000,  /* proposals for each unit in the first round, */
+    LEAST = 100000, /* at least and at most in all: */
+    MAX_PROPOSALS = 1500000,
+    LONGEST = 8,      /* how many times longer than the first the longest round is */
+    POOR = 3,         /* poor rounds after which rounds get longer */
+    TURNS = 4,        /* one round in this many starts from the best plan */
+    DEEP = 4,         /* the cap is deep if computing everything once needs this many times as much */
+    STALE = 6,        /* it stops after this many rounds without a better plan, */
+    SOONEST = 400000, /* but not before this many ticks: rounds of small graphs are short */
+    SMALL = 400,      /* units up to which rounds are short, */
+    TRIES = 8,        /* and this many start from a known plan */
+    PART = 8,         /* a round from a plan of a tree is this many times shorter than others */
+    MANY = 1000,      /* plans of trees for one seed: all of them differ */
+    AN_IDLE = 256     /* ticks charged for a round that had nothing to do: as many as annealing counts at a time */
 };
 
 /* Kinds of rounds: from everything once or by cones, at the cap or with a falling one; and others. */
@@ -47,10 +47,10 @@ typedef struct worker {
     pb_arena arena;
     pbi_rev_anneal *a;
     pbi_rev_list near;  /* the result of the last round, if it had no plan */
-    double near_cost;   /* with a price for its excess */
-    bool continued;     /* the last round started from such a result */
-    pbi_rev_list start; /* of its round, when that is a fresh one */
-    uint32_t kind;      /* of its round */
+    double near_cost;   /* its cost, with a price for what exceeds the cap */
+    bool continued;     /* the last round started from `near` */
+    pbi_rev_list start; /* what its round starts from, if that is a start from scratch */
+    uint32_t kind;      /* of its round: BY_CONES and so on */
     int32_t cap;
     const course *todo; /* NULL when it is done */
     pb_status status;
@@ -71,9 +71,9 @@ typedef struct search {
     bool patient, deep;   /* deep: the cap is far below what everything once needs */
     uint64_t seed, times; /* times: how much longer rounds are than the first */
     uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
-    uint32_t ways[2];     /* of those rounds: at the cap, with a falling one */
+    uint32_t ways[2];     /* rounds from scratch at the cap, and with a falling cap */
     pbi_rev_list best;
-    double best_cost, reached[KINDS]; /* of all; by rounds of each kind */
+    double best_cost, reached[KINDS]; /* the best of all rounds, and of each kind */
     int32_t best_peak;
 } search;
 
@@ -180,16 +180,16 @@ static int32_t other_cap(const search *s, bool from_best, uint32_t turn)
 static bool is_promising(const search *s, const worker *w)
 {
     if (weighs_peak(s) && s->best.count)
-        return false; /* that was for another cap */
+        return false; /* the next round has another cap */
     return w->near.count && w->near_cost < s->best_cost && !w->continued;
 }
 
-/* While the cap falls. */
+/* Courses of rounds in which the cap falls: how far above the target it starts, and the temperature. */
 static const struct {
     double loose, hot;
 } falling[] = {{8, 0.35}, {8, 0.4}, {3, 0.35}, {8, 0.3}};
-#define FINER 0.1
-#define FREE 1.5 /* factor on its peak within which a start can move freely at first */
+#define FINER 0.1 /* factor on the last temperature if flux has a weight */
+#define FREE 1.5  /* a falling cap starts at most this factor above the peak of the start */
 enum { FALLINGS = sizeof falling / sizeof *falling };
 
 /* All kinds by turns, with a falling cap more often if the target is deep; the kind that has led to the best plan
@@ -207,7 +207,7 @@ static uint32_t kind_of(const search *s, uint32_t turn)
     return s->starts.cone.count ? kind : kind & ~(uint32_t)BY_CONES;
 }
 
-/* From scratch, in two ways that vary. */
+/* From scratch: everything computed once, or one cone after the other, in an order that varies. */
 static void choose_fresh(search *s, uint32_t turn, worker *w, pbi_rev_course *c)
 {
     pbi_rev_starts *st = &s->starts;
@@ -231,7 +231,7 @@ static void choose_fresh(search *s, uint32_t turn, worker *w, pbi_rev_course *c)
                           .price = 8};
 }
 
-/* Flux changes by less than a move's work. */
+/* Many changes alter the flux by less than the work of a move: with a weight on flux the last temperature is lower. */
 static void finish_course(const search *s, pbi_rev_course *c, uint64_t proposals)
 {
     c->proposals = proposals;
@@ -240,8 +240,8 @@ static void finish_course(const search *s, pbi_rev_course *c, uint64_t proposals
         c->cold *= FINER;
 }
 
-/* Small trees under a deep cap: rounds from everything once do not get there, and the result of a round from a plan
- * depends on the plan. Short ones from many different plans. */
+/* Small trees under a deep cap: rounds that start with everything computed once do not reach the cap, and the result of
+ * a round from a plan depends on the plan. So there are short rounds from many different plans. */
 static bool has_trees(const search *s) { return s->deep && s->m.count <= SMALL && s->starts.tree.count; }
 
 static pb_status choose_tree(search *s, worker *w, course *out)
@@ -345,7 +345,7 @@ static pb_status open_worker(search *s, worker *w, uint64_t seed)
     w->ready = true;
     w->cap = s->cap;
     w->a = pb_arena_alloc(&w->arena, 1, sizeof *w->a);
-    if (w->a && pbi_rev_anneal_init(w->a, &w->ctx, &s->m, seed, s->room, s->cap, &w->arena)) {
+    if (w->a && pbi_rev_anneal_init(w->a, &s->m, seed, s->room, s->cap, &w->arena)) {
         w->near.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->near.unit);
         w->start.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->start.unit);
         if (w->near.unit && w->start.unit)

@@ -51,7 +51,7 @@ uint32_t pbi_rev_first_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from,
                 continue;
             uint32_t slot = x->from > from ? x->from : x->to;
             use = slot < use ? slot : use;
-            break; /* later ones are later */
+            break; /* the ends of the following intervals are later */
         }
     return use < to ? use : PBI_REV_NONE;
 }

@@ -59,8 +59,8 @@ typedef enum pbi_rev_change {
 
 typedef struct pbi_rev_log {
     pbi_rev_change change;
-    uint32_t interval, a, b; /* where it was; what was between */
-    uint32_t unit;           /* of one that was removed */
+    uint32_t interval, a, b; /* a, b: the slots that undoing it needs */
+    uint32_t unit;           /* of a removed interval */
 } pbi_rev_log;
 
 enum { PBI_REV_LOG = 512 };
@@ -123,7 +123,7 @@ uint32_t pbi_rev_split(pbi_rev_spans *l, uint32_t i, uint32_t a, uint32_t b);
 /* Joins i with its next. */
 void pbi_rev_merge(pbi_rev_spans *l, uint32_t i);
 
-/* Undoes changes until so many are left in the log. */
+/* Undoes changes until this many are left in the log. */
 void pbi_rev_undo(pbi_rev_spans *l, uint32_t left);
 
 /* Checks every invariant of the structure and of the rules, from scratch. For tests. */

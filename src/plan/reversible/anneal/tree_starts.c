@@ -51,11 +51,11 @@ static pb_status cut(pb_context *ctx, const pb_game *game, const pbi_trees *t, c
         return PB_OK;
     pb_status status = pbi_edge_rank(ctx, t, NULL, cuts, &max_rank);
     if (status == PB_OK)
-        status = pbi_better_cuts(ctx, t, values, way->effort, way->seed, cuts, &work);
+        status = pbi_better_cuts(ctx, t, way->effort, way->seed, cuts, &work);
     return status == PB_OK && work < MAX_MOVES ? play_cuts(ctx, game, t, cuts, arena, plan) : status;
 }
 
-/* The search for cuts counts more ticks than its steps take here: it is short, and counted by its effort. */
+/* Does not count the ticks of the search for cuts, which are too many for its short steps here, but its effort. */
 static pb_status cut_soon(pb_context *ctx, const pb_game *game, const pbi_rev_tree *way, pb_arena *arena,
                           pbi_plan *plan)
 {

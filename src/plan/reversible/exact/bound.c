@@ -12,7 +12,7 @@
  * that are cheapest for their size.
  *
  * Of several nodes that must be computed for the end, the last one computed has all the others earlier; of those
- * that must be removed, the first one removed finally has all the others later: the minimum over the choice of that
+ * that must be removed, the first one removed has all the others later: the minimum over the choice of that
  * node counts.
  */
 #include "plan/reversible/exact/exact.h"
@@ -64,9 +64,9 @@ static uint64_t removal_cost(const pbi_rev_sets *m, uint64_t set, uint64_t exces
 /* What a move of z costs beyond the unavoidable moves, if these nodes must be resident before and after. */
 static uint64_t extra_at(const pbi_rev_sets *m, unsigned z, uint64_t both)
 {
-    uint64_t beside = m->in[z] | bit(z);
-    uint64_t memory = pbi_rev_memory(m, both | beside) + m->workspace[z];
-    return memory <= m->cap ? 0 : removal_cost(m, both & ~beside & ~m->once, memory - m->cap);
+    uint64_t needed = m->in[z] | bit(z);
+    uint64_t memory = pbi_rev_memory(m, both | needed) + m->workspace[z];
+    return memory <= m->cap ? 0 : removal_cost(m, both & ~needed & ~m->once, memory - m->cap);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }

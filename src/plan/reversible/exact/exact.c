@@ -99,7 +99,7 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", a->states,
+    return pbi_plan_note(plan, "no plan has less work (proved in %" PRIu64 " state%s)", a->states,
                          a->states == 1 ? "" : "s");
 }
 
@@ -108,12 +108,12 @@ pb_status pbi_plan_exact_reversible(pb_context *ctx, const pb_game *game, const 
 {
     pbi_rev_sets m;
     pbi_rev_answer answer;
-    uint64_t known;
+    pbi_search_limits limits = {.bound = options->bounds->makespan, .bytes = limit};
     if (!pbi_rev_sets_init(&m, game))
         return pbi_plan_give_up(plan, "too large: more than %d values and once-only nodes", PBI_REV_BITS);
-    pb_status status = pbi_rev_use_start(ctx, game, options->start, &known);
+    pb_status status = pbi_rev_use_start(ctx, game, options->start, &limits.known);
     if (status == PB_OK)
-        status = pbi_rev_solve(ctx, &m, known, options->bounds->makespan, limit, &plan->moves, &answer);
+        status = pbi_rev_solve(ctx, &m, &limits, &plan->moves, &answer);
     if (status == PB_OK)
         status = conclude(ctx, game, options, &answer, plan);
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;

@@ -7,6 +7,7 @@
 #ifndef PBI_PLAN_REVERSIBLE_EXACT_EXACT_H
 #define PBI_PLAN_REVERSIBLE_EXACT_EXACT_H
 
+#include "plan/statespace/limits.h"
 #include "plan/strategy.h"
 
 enum { PBI_REV_BITS = 64, PBI_REV_SWAPS = 64, PBI_REV_NONE = 255 };
@@ -92,10 +93,9 @@ typedef struct pbi_rev_answer {
     uint64_t states;
 } pbi_rev_answer;
 
-/* The least work. `known` is that of a known plan, PBI_REV_NEVER for none, and `bound` a lower bound on the work; up
- * to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or PB_ENOMEM. */
-pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, uint64_t bound, uint64_t limit,
-                        pb_moves *moves, pbi_rev_answer *out);
+/* The least work. A plan that is better than the known one is added to `moves`. PB_OK, or PB_ENOMEM. */
+pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, const pbi_search_limits *limits, pb_moves *moves,
+                        pbi_rev_answer *out);
 
 /* The work of a plan to start from, if that fits the cap; PBI_REV_NEVER for none. PB_OK, or PB_ENOMEM. */
 pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known);

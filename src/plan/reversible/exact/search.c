@@ -65,7 +65,8 @@ static bool expand(search *s, uint32_t at)
     pbi_rev_state now = s->table.state[at];
     unsigned count = pbi_rev_moves(s->m, now.set, s->moves);
     if (count > PBI_REV_MOVES) {
-        s->status = pbi_fail(s->ctx, PB_ELIMIT, "limit hit: a state with more than %d moves", PBI_REV_MOVES);
+        s->status = pbi_fail(s->ctx, PB_ELIMIT, "limit hit: a state with more than %d moves; use another strategy",
+                             PBI_REV_MOVES);
         return true;
     }
     for (unsigned i = 0; i < count; i++)
@@ -198,11 +199,11 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
     return status;
 }
 
-pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, uint64_t bound, uint64_t limit,
-                        pb_moves *moves, pbi_rev_answer *out)
+pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, const pbi_search_limits *limits, pb_moves *moves,
+                        pbi_rev_answer *out)
 {
     pb_arena scratch;
-    search s = {.ctx = ctx, .m = m, .best = known, .bound = bound, .limit = limit};
+    search s = {.ctx = ctx, .m = m, .best = limits->known, .bound = limits->bound, .limit = limits->bytes};
     pb_arena_init(&scratch, ctx);
     pbi_rev_symmetry_init(&s.sym, m);
     pbi_rev_aim_init(&s.aim, m, m->plain ? 0 : m->end);

@@ -58,9 +58,20 @@ static bool keeps_graph(const pbi_rev_sets *m, const uint8_t *to)
     return true;
 }
 
+/* An exchange under construction: where each node goes, and the pairs, whose inputs are still to be matched. */
+typedef struct exchange {
+    uint8_t to[PBI_REV_BITS], pair[PBI_REV_BITS / 2][2];
+    unsigned count;
+} exchange;
+
+static void add_pair(exchange *e, unsigned a, unsigned b)
+{
+    e->to[a] = e->pair[e->count][1] = (uint8_t)b;
+    e->to[b] = e->pair[e->count++][0] = (uint8_t)a;
+}
+
 /* Matches what only one of x and y reads, by colour; false if that fails. */
-static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned x, unsigned y, uint8_t *to,
-                         uint8_t (*queue)[2], unsigned *count)
+static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned x, unsigned y, exchange *e)
 {
     uint64_t others = m->in[y] & ~m->in[x];
     for (uint64_t left = m->in[x] & ~m->in[y]; left; left &= left - 1) {
@@ -72,39 +83,34 @@ static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned
             return false;
         unsigned b = pbi_lowest(candidates);
         others &= ~bit(b);
-        if (to[a] == b && to[b] == a)
+        if (e->to[a] == b && e->to[b] == a)
             continue;
-        if (to[a] != a || to[b] != b || *count == PBI_REV_BITS / 2)
+        if (e->to[a] != a || e->to[b] != b || e->count == PBI_REV_BITS / 2)
             return false;
-        to[a] = (uint8_t)b;
-        to[b] = (uint8_t)a;
-        queue[*count][0] = (uint8_t)a;
-        queue[(*count)++][1] = (uint8_t)b;
+        add_pair(e, a, b);
     }
     return !others;
 }
 
 static void try_swap(pbi_rev_symmetry *sym, const pbi_rev_sets *m, const uint64_t *colour, unsigned a, unsigned b)
 {
-    uint8_t to[PBI_REV_BITS], queue[PBI_REV_BITS / 2][2];
-    unsigned count = 1;
+    exchange e = {.count = 0};
     for (unsigned v = 0; v < m->bits; v++)
-        to[v] = (uint8_t)v;
-    to[a] = queue[0][1] = (uint8_t)b;
-    to[b] = queue[0][0] = (uint8_t)a;
-    for (unsigned i = 0; i < count; i++)
-        if (!match_inputs(m, colour, queue[i][0], queue[i][1], to, queue, &count))
+        e.to[v] = (uint8_t)v;
+    add_pair(&e, a, b);
+    for (unsigned i = 0; i < e.count; i++)
+        if (!match_inputs(m, colour, e.pair[i][0], e.pair[i][1], &e))
             return;
-    if (!keeps_graph(m, to))
+    if (!keeps_graph(m, e.to))
         return;
     unsigned at = sym->count++;
-    sym->swap[at].pairs = (uint8_t)count;
+    sym->swap[at].pairs = (uint8_t)e.count;
     sym->swap[at].left = sym->swap[at].right = 0;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < e.count; i++) {
         for (int k = 0; k < 2; k++)
-            sym->swap[at].pair[i][k] = queue[i][k];
-        sym->swap[at].left |= bit(queue[i][0]);
-        sym->swap[at].right |= bit(queue[i][1]);
+            sym->swap[at].pair[i][k] = e.pair[i][k];
+        sym->swap[at].left |= bit(e.pair[i][0]);
+        sym->swap[at].right |= bit(e.pair[i][1]);
     }
 }
 

@@ -1,25 +1,18 @@
 /* table.c -- see table.h. */
 #include "plan/reversible/exact/table.h"
 
-#include <string.h>
-
 #define TURN pbi_rev_turn
 #include "plan/statespace/turn_heap.h"
 
-enum { FIRST_SLOTS = 1 << 10 };
-
-static uint32_t hash(uint64_t set)
-{
-    set = (set ^ set >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    set = (set ^ set >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (uint32_t)(set >> 32);
-}
+#define TABLE pbi_rev_table
+#define WORDS(t) 1
+static inline const uint64_t *words_of(const TABLE *t, uint32_t state) { return &t->state[state].set; }
+#include "plan/statespace/state_slots.h"
 
 bool pbi_rev_table_init(pbi_rev_table *t, pb_arena *arena)
 {
-    *t = (pbi_rev_table){.arena = arena, .slot_count = FIRST_SLOTS};
-    t->slot = pb_arena_zero(arena, FIRST_SLOTS, sizeof *t->slot);
-    return t->slot != NULL;
+    *t = (pbi_rev_table){.arena = arena};
+    return slots_init(t);
 }
 
 uint64_t pbi_rev_table_bytes(const pbi_rev_table *t)
@@ -27,54 +20,24 @@ uint64_t pbi_rev_table_bytes(const pbi_rev_table *t)
     return (uint64_t)t->count * (sizeof *t->state + 2 * sizeof *t->slot) + (uint64_t)t->heap_count * sizeof *t->heap;
 }
 
-/* The slot of a set, or the empty one where it belongs. */
-static uint32_t slot_of(const pbi_rev_table *t, uint64_t set)
-{
-    uint32_t at = hash(set) & (t->slot_count - 1);
-    while (t->slot[at] && t->state[t->slot[at] - 1].set != set)
-        at = (at + 1) & (t->slot_count - 1);
-    return at;
-}
-
 uint32_t pbi_rev_table_find(const pbi_rev_table *t, uint64_t set)
 {
-    uint32_t at = slot_of(t, set);
+    uint32_t at = slot_of(t, &set);
     return t->slot[at] ? t->slot[at] - 1 : PBI_REV_NO_STATE;
-}
-
-static bool widen(pbi_rev_table *t)
-{
-    size_t old = t->slot_count * sizeof *t->slot;
-    uint32_t *slot = t->slot_count > UINT32_MAX / 2 ? NULL : pbi_arena_grow(t->arena, t->slot, old, old * 2);
-    if (!slot)
-        return false;
-    memset(slot, 0, old * 2);
-    t->slot = slot;
-    t->slot_count *= 2;
-    for (uint32_t i = 0; i < t->count; i++)
-        t->slot[slot_of(t, t->state[i].set)] = i + 1;
-    return true;
 }
 
 bool pbi_rev_table_find_or_add(pbi_rev_table *t, uint64_t set, uint32_t *out)
 {
-    uint32_t at = slot_of(t, set);
-    if (t->slot[at]) {
-        *out = t->slot[at] - 1;
-        return true;
-    }
-    if (t->count >= t->slot_count / 3 * 2) {
-        if (!widen(t))
-            return false;
-        at = slot_of(t, set);
-    }
     void *states = t->state;
-    if (!pbi_arena_reserve(t->arena, &states, &t->room, (size_t)t->count + 1, sizeof *t->state))
+    if (!slots_reserve(t) || !pbi_arena_reserve(t->arena, &states, &t->room, (size_t)t->count + 1, sizeof *t->state))
         return false;
     t->state = states;
-    t->state[t->count] = (pbi_rev_state){.set = set, .done = UINT64_MAX, .parent = PBI_REV_NO_STATE};
-    *out = t->count;
-    t->slot[at] = ++t->count;
+    uint32_t at = slot_of(t, &set);
+    if (!t->slot[at]) {
+        t->state[t->count] = (pbi_rev_state){.set = set, .done = UINT64_MAX, .parent = PBI_REV_NO_STATE};
+        t->slot[at] = ++t->count;
+    }
+    *out = t->slot[at] - 1;
     return true;
 }
 
@@ -107,7 +70,7 @@ uint32_t pbi_rev_table_prefetch(const pbi_rev_table *t, const pbi_rev_move *move
     uint32_t at[PBI_REV_BITS], sum = 0;
     count = count < PBI_REV_BITS ? count : PBI_REV_BITS;
     for (unsigned i = 0; i < count; i++)
-        at[i] = t->slot[hash(moves[i].next) & (t->slot_count - 1)];
+        at[i] = t->slot[hash_words(&moves[i].next, 1) & (t->slot_count - 1)];
     for (unsigned i = 0; i < count; i++)
         sum += at[i] ? t->state[at[i] - 1].closed : 0;
     return sum;

@@ -23,7 +23,7 @@ typedef struct pbi_rev_table {
     pbi_rev_state *state;
     size_t room, heap_room;
     uint32_t count, heap_count;
-    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most two thirds full */
+    uint32_t *slot; /* plan/statespace/state_slots.h */
     uint32_t slot_count;
     pbi_rev_turn *heap;
 } pbi_rev_table;

@@ -39,7 +39,7 @@ static bool reserve(builder *b, list *l, size_t count)
 /* The three parts of one cut as functions of the memory M for the whole interval. */
 typedef struct cut_parts {
     const pbi_front *make, *reach;
-    uint64_t reach_less, back_less; /* memory in use while they run */
+    uint64_t reach_less, back_less; /* memory in use by others while these parts run */
     uint32_t make_at, reach_at, back_at;
     uint64_t memory;
 } cut_parts;

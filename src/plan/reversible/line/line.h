@@ -27,7 +27,7 @@ pb_status pbi_line_read(const pb_game *game, pb_arena *scratch, pbi_plan *plan, 
 /* Where to cut, and the levels of the three parts: the chooser defines what a level means. */
 typedef struct pbi_cut {
     uint32_t at;                /* from < at < to */
-    uint64_t make, reach, back; /* of `at` from `from`, `to` from `at`, and of unmaking `at` */
+    uint64_t make, reach, back; /* levels: for making `at` from `from`, `to` from `at`, and for unmaking `at` */
 } pbi_cut;
 typedef pbi_cut (*pbi_cutter)(const void *state, uint32_t from, uint32_t to, uint64_t level);
 

@@ -1,4 +1,4 @@
-/* slopes.h -- the least number of moves on a line of equal steps with so many pebbles, for all lengths.
+/* slopes.h -- the least number of moves on a line of equal steps with a given number of pebbles, for all lengths.
  *
  *     F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1),  F(1, k) = 1
  *

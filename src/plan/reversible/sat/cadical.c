@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-    FIRST_SLICE = 100, /* conflicts; slices double up to the next */
+    FIRST_SLICE = 100, /* conflicts of the first slice; slices double up to the next number */
     LARGEST_SLICE = 3200,
-    A_CONFLICT = 200,     /* ticks */
+    A_CONFLICT = 200,     /* ticks that a conflict counts */
     A_LITERAL_BYTES = 40, /* measured, with watches and learnt clauses */
     CALLS_A_POLL = 16     /* CaDiCaL calls often to ask whether to continue */
 };

@@ -246,7 +246,7 @@ static bool count_recomputations(pbi_rev_formula *f, uint32_t i, uint32_t levels
     return true;
 }
 
-/* One more count excludes nodes that are recomputed more than `levels` times. */
+/* Adds the work of recomputing node i: `levels` recomputations are within max_work, and one more is excluded. */
 static bool add_node_work(pbi_rev_formula *f, uint32_t i, uint64_t max_work, pbi_sums *out)
 {
     const pb_graph *g = f->r->game->graph;
@@ -254,7 +254,7 @@ static bool add_node_work(pbi_rev_formula *f, uint32_t i, uint64_t max_work, pbi
     uint64_t cost = g->cost[v], price = pbi_add_saturated(cost, cost);
     uint64_t levels = price ? max_work / price : 0;
     out->count = 0;
-    if (!price || (g->flags[v] & PB_NODE_ONCE)) /* those are excluded already */
+    if (!price || (g->flags[v] & PB_NODE_ONCE)) /* it costs nothing, or is excluded already */
         return true;
     if (levels > MAX_RECOMPUTATIONS) {
         levels = MAX_RECOMPUTATIONS;
@@ -262,7 +262,7 @@ static bool add_node_work(pbi_rev_formula *f, uint32_t i, uint64_t max_work, pbi
     }
     if (!count_recomputations(f, i, (uint32_t)levels + 1, out))
         return false;
-    if (out->count > levels) /* one too many */
+    if (out->count > levels) /* the literal for levels + 1 recomputations */
         pbi_sat_one(&f->sat, -out->literal[--out->count]);
     for (uint32_t j = 0; j < out->count; j++)
         out->sum[j] = price * (j + 1);
@@ -316,7 +316,7 @@ void pbi_rev_formula_close(pbi_rev_formula *f) { pbi_sat_close(&f->sat); }
 bool pbi_rev_formula_less_work(pbi_rev_formula *f, uint64_t work)
 {
     const pbi_rev_game *r = f->r;
-    if (work <= r->min_work) { /* nothing is left */
+    if (work <= r->min_work) { /* no plan has less work: makes the formula unsatisfiable */
         int x = other(f);
         pbi_sat_one(&f->sat, x);
         pbi_sat_one(&f->sat, -x);

@@ -38,10 +38,10 @@ typedef struct pbi_rev_formula {
     pbi_sums extra; /* work beyond the least; with has_extra */
     bool has_extra;
     pb_status halted; /* PB_OK, or why it is incomplete */
-    bool restricted;  /* nodes may be computed only so often: the absence of a plan proves nothing */
+    bool restricted;  /* the number of computations of a node is limited: the absence of a plan proves nothing */
 } pbi_rev_formula;
 
-/* From the start to the end in at most so many steps. False: out of memory, or no solver. pbi_sat_full(&f->sat) is
+/* From the start to the end in at most this many steps. False: out of memory, or no solver. pbi_sat_full(&f->sat) is
  * true if it is too large. */
 bool pbi_rev_formula_open(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *r, uint32_t steps,
                           uint64_t max_literals, pb_arena *arena);
@@ -51,7 +51,7 @@ bool pbi_rev_formula_less_work(pbi_rev_formula *f, uint64_t work);
 /* The plan of a satisfied formula; adds its moves to `moves`. */
 pb_status pbi_rev_formula_plan(const pbi_rev_formula *f, pb_moves *moves, uint64_t *work, uint64_t *peak);
 
-/* Is there a path of so many steps to the end that never visits a state twice? If not, every state that leads to the
+/* Is there a path of this many steps to the end that never visits a state twice? If not, every state that leads to the
  * end does so in fewer steps. */
 bool pbi_rev_formula_open_path(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *r, uint32_t steps,
                                uint64_t max_literals, pb_arena *arena);

@@ -13,7 +13,8 @@ bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out)
     return out->sum && out->literal;
 }
 
-/* The smallest sum of one of each above `last`; at[i] is the first of b that still goes with i of a. */
+/* The smallest sum above `last` of a sum of a (or 0) and one of b (or 0). at[i]: for sum i of a, the first of b whose
+ * total is above `last`. */
 static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uint64_t last)
 {
     uint64_t next = UINT64_MAX;
@@ -27,7 +28,7 @@ static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uin
     return next;
 }
 
-/* All sums of one of each, up to `max_sum`, ascending and once each. */
+/* All totals of a sum of a (or 0) and one of b (or 0), up to `max_sum`, ascending and once each. */
 static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t max_sum, pbi_sums *out)
 {
     uint32_t *at = pb_arena_alloc(arena, (size_t)a->count + 1, sizeof *at);

@@ -15,7 +15,7 @@ typedef struct pbi_sums {
     uint32_t count;
 } pbi_sums;
 
-/* An empty list with room for so many; false when memory is exhausted, here and below. */
+/* An empty list with room for this many; false when memory is exhausted, here and below. */
 bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out);
 /* The index of the first sum that is not below this. */
 uint32_t pbi_sums_place(const pbi_sums *s, uint64_t sum);

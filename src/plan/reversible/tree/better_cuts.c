@@ -131,10 +131,11 @@ static pb_status init_order(cutter *c, const uint32_t *rank, pb_arena *scratch)
     return PB_OK;
 }
 
-pb_status pbi_better_cuts(pb_context *ctx, const pbi_trees *trees, uint64_t values, uint64_t effort, uint64_t seed,
-                          uint32_t *rank, uint64_t *work)
+pb_status pbi_better_cuts(pb_context *ctx, const pbi_trees *trees, uint64_t effort, uint64_t seed, uint32_t *rank,
+                          uint64_t *work)
 {
     enum { MAX_PLACES = 4096, MAX_COST = 1 << 20 };
+    uint64_t values = trees->budget / trees->g->size[trees->node[0]];
     cutter c = {.t = trees, .count = trees->count, .values = (uint32_t)values};
     *work = UINT64_MAX;
     if (trees->count < 3 || trees->count > MAX_PLACES || values >= trees->count ||

@@ -52,7 +52,8 @@ pb_status pbi_divisions_make(pb_context *ctx, const pbi_trees *trees, const pbi_
 /* Memory for all trees, one after the other. */
 uint64_t pbi_divisions_min_memory(const pbi_divisions *d);
 
-/* Makes tree after tree, with `budget` memory in addition to what is always in use. PB_OK also when stuck. O(moves). */
+/* Computes one tree after the other, with `budget` memory in addition to what is always in use. PB_OK also when stuck.
+ * O(moves). */
 pb_status pbi_divisions_play(const pbi_divisions *d, pbi_reversible *r, uint64_t budget, pb_arena *arena);
 
 #endif
