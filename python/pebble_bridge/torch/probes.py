@@ -115,22 +115,23 @@ def convolution(make: Maker, batch: int, inputs: int, outputs: int, image: int, 
     how = ([stride] * 2, [pad] * 2, [1, 1])
     gradient = make(batch, outputs, last, last)
     yield Probe(aten.convolution.default, (x, weight, None, *how, False, [0, 0], groups))
-    yield Probe(aten.convolution.default, (gradient, weight, None, *how, True, [rest] * 2, groups))
+    if inputs > 3:  # nothing needs the gradient of an image
+        yield Probe(aten.convolution.default, (gradient, weight, None, *how, True, [rest] * 2, groups))
     part = [False, True, False]
     yield Probe(aten.convolution_backward.default, (gradient, x, weight, None, *how, False, [0, 0], groups, part))
 
 
 def image_of(draw: Draw) -> tuple[int, int, int]:
     """Batch, channels and side of an image; the smaller the image the more channels."""
-    side, step = draw.of(4, 7, 8, 10, 14, 16, 20, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128), draw.of(8, 16, 16, 16)
-    return draw.between(1, 32), draw.between(max(8, 256 // side), min(1024, 6000 // side), step), side
+    side, step = draw.of(4, 7, 8, 10, 14, 16, 20, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128), draw.of(8, 16, 16, 16, 16)
+    return draw.between(1, 32), draw.between(max(16, 256 // side), min(1024, 6000 // side), step), side
 
 
 def filter_of(draw: Draw) -> tuple[int, ...]:
     """Batch, inputs, outputs, side, kernel and stride."""
     batch, channels, side = image_of(draw)
     inputs = 3 if side > 30 and not draw.random.randrange(4) else channels
-    outputs = max(4, channels * draw.of(1, 2, 4, 4, 4, 8, 16) // 4)
+    outputs = max(16, channels * draw.of(1, 2, 4, 4, 4, 8, 16) // 4)
     return batch, inputs, outputs, side, draw.of(1, 1, 1, 3, 3, 3, 3, 5, 7), draw.of(1, 1, 1, 2)
 
 
