@@ -237,7 +237,7 @@ def _trace_once(
 
     try:
         scribe.listen(model)
-        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers():
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers(), compiling():
             module, metadata, _, _ = _aot_export_function(
                 step,
                 (*parameters, *buffers, *inputs),
@@ -281,6 +281,18 @@ def _trace_once(
         tangents,
         origin,
     )
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data, such
+    as that of a mask without padding."""
+    before = torch.compiler._is_compiling_flag
+    torch.compiler._is_compiling_flag = True
+    try:
+        yield
+    finally:
+        torch.compiler._is_compiling_flag = before
 
 
 @contextmanager
