@@ -556,7 +556,7 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
     Parameters
     ----------
     run : callable
-        ``run(parameters, buffers, inputs)`` returns the loss.
+        ``run(parameters, buffers, inputs)`` returns a list with the loss.
     budget : float or None
         From 0 to 1; None: the partitioner that saves everything.
     solver, estimator : str or object
@@ -579,7 +579,7 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
         copies = [
             buffer.clone() for buffer in buffers
         ]  # otherwise a backward pass that recomputes would read updated buffers
-        return run(parameters, copies, inputs), copies
+        return run(parameters, copies, inputs)[0], copies
 
     compiled = aot_function(
         functional, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={}

@@ -76,8 +76,11 @@ class Captured:
         inputs = [value.detach().requires_grad_(value.requires_grad) for value in self.example_inputs]
         outputs = self.run(parameters, self.buffers, inputs)
         self.backward(outputs)
-        leaves = [*parameters, *self.buffers, *inputs]
-        return [output.detach() for output in outputs], {i: leaves[i].grad for i in self.gradient_places.values()}
+        leaves, gradients = [*parameters, *self.buffers, *inputs], {}
+        for index in self.gradient_places.values():
+            gradients[index] = leaves[index].grad
+            leaves[index].grad = None  # a recurrent module may still have the leaf
+        return [output.detach() for output in outputs], gradients
 
 
 def capture(
