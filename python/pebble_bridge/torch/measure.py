@@ -19,7 +19,7 @@ from . import _adapter
 from .capture import Captured
 from .errors import TorchPlanError, Unsupported
 from .found import as_found
-from .program import Operation
+from .program import Operation, Program, Value
 from .runner import Step, compile_step, program_order_moves
 from .state import kernels_alone
 from .work import Work
@@ -188,18 +188,54 @@ def profile(captured: Captured, repeats: int = 3) -> None:
     The step runs in program order, once for the allocator's events and `repeats` times for the clock, after one warm-up
     run; the minimum time of each operation counts, because the machine may be shared. With ``repeats=0`` costs stay.
     """
-    program = captured.program
-    step = compile_step(program, program_order_moves(program), marks=True)
+    program, moves = captured.program, program_order_moves(captured.program)
     given = captured.given(captured.example_inputs)
     wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
     with untouched(captured), kernels_alone(device_of(captured)):
-        step(given, None, lambda index: None)
+        storages = Storages(program)
+        compile_step(program, moves, watch=storages)(given, None, None)
+        storages.settle()
+        step = compile_step(program, moves, marks=True)
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
         spaces = workspaces(step, given, program.operations, device_of(captured))
     for operation in program.operations:
         if costs:
             operation.cost = max(1, min(cost[operation.index] for cost in costs))
         operation.workspace = spaces[operation.index]
+
+
+class Storages:
+    """Compares the storages of a real run with those of the program.
+
+    Some kernels return a small part of a large temporary storage: on processors the scalar of ``mse_loss`` keeps one of
+    the size of its input. A fake tensor does not show this.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.found: dict[Value, int] = {}
+
+    def __call__(self, index: int, tensor: torch.Tensor) -> None:
+        value = self.program.values[index]
+        held = tensor.untyped_storage().nbytes()
+        if held != value.size:
+            self.found[value] = held
+            value.loose = value.loose or (held >= 2 * value.size and fills(tensor, value.size))
+
+    def settle(self) -> bool:
+        """Corrects the sizes of values, except those that are now copied; True if the program has changed."""
+        for value, held in self.found.items():
+            if not value.loose:
+                value.size = held
+        for operation in self.program.operations if self.found else ():
+            operation.over = {value: how for value, how in operation.over.items() if value.size == operation.main.size}
+        return bool(self.found)
+
+
+def fills(tensor: torch.Tensor, size: int) -> bool:
+    """Whether a copy has the same strides and a storage of `size`."""
+    copy = torch.empty_like(tensor, device="meta")
+    return copy.stride() == tensor.stride() and copy.untyped_storage().nbytes() == size
 
 
 def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None]) -> list[int]:
