@@ -271,18 +271,19 @@ class Planner:
 
     def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
         """Finds the kernels that use more memory than the graph states, and corrects the graph."""
-        captured, found = self.captured, False
-        step = compile_step(captured.program, planned.moves, marks=True)
+        captured, storages = self.captured, measure.Storages(self.captured.program)
+        step = compile_step(captured.program, planned.moves, marks=True, watch=storages)
         with measure.untouched(captured), kernels_alone(device):
             ranges = measure.marked_peaks(step, given, planned.host, device)
         computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
         peaks = [peak for index, peak in ranges if index >= 0]
+        found = False
         for (operation, over), peak in zip(computes, peaks, strict=True):
             known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
             if peak > known:
                 operation.workspace += peak - known
                 found = True
-        return found
+        return storages.settle() or found
 
 
 def check_options(options: Options) -> None:
