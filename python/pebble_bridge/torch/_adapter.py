@@ -105,6 +105,7 @@ class Trace(NamedTuple):
     buffers: dict[int, int]  # result place -> buffer
     written: list[int]  # places of these buffers among the placeholders
     outputs: list[int]  # result places
+    brief: list[int]  # of these, outputs that need not exist in the backward pass
     tangents: list[fx.Node]
     origin: dict[fx.Node, tuple[str, bool]]  # the module of a node, and whether it is of the backward pass
 
@@ -278,6 +279,7 @@ def _trace_once(
         {place: index - len(parameters) for place, index in enumerate(written)},
         written,
         list(range(len(written), len(written) + len(metadata.output_info))),
+        [],
         tangents,
         origin,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,6 @@ from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .runner import compile_step
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, Planner, check_options
 
@@ -40,6 +40,7 @@ class Budgeted(Own):
         self.__wrapped__ = model.forward
         self.entries: dict[Any, list[Entry]] = {}
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+        self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if Budgeted.bypassed or not torch.is_grad_enabled() or torch.compiler.is_compiling():
@@ -54,10 +55,11 @@ class Budgeted(Own):
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
         known = self.entries.setdefault(call.key, [])
+        held = self.held.setdefault(call.key, set())
         for entry in known:
-            if (used is None or entry.takes == used) and entry.holds():
+            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds():
                 return entry
-        captured = call.capture(used)
+        captured = call.capture(used, held)
         if captured is None:
             return None
         planned = Planner.of(captured, self.options).fit(self.limit)
@@ -76,7 +78,7 @@ class Budgeted(Own):
         memo[id(self)] = made
         made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
-        made.entries, made.used = {}, {}
+        made.entries, made.used, made.held = {}, {}, {}
         return made
 
     def __reduce__(self) -> tuple:
@@ -107,7 +109,9 @@ class Call:
         self.outputs: Any = None  # their structure
         self.able: list[int] = []  # outputs that can get a gradient
 
-    def capture(self, used: tuple[int, ...] | None) -> Captured | None:
+    def capture(self, used: tuple[int, ...] | None, held: set[int]) -> Captured | None:
+        """The captured step for outputs that get gradients, and others that the caller keeps. Until that is known: a loss
+        gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
         state = State(model, None)
@@ -146,6 +150,7 @@ class Call:
                 inplace=True,
                 trials=self.owner.options.costs == "measured",
                 differentiated=differentiated,
+                held=lambda: held,
             )
         except NoGradient:
             return None
@@ -178,13 +183,12 @@ class Entry:
         self.owner, self.key, self.planned, self.captured = owner, call.key, planned, planned.captured
         self.outputs, self.able = call.outputs, call.able
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
         program, gradients = self.captured.program, self.captured.gradient_places
-        self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
-        late = [place for place in range(len(program.results)) if place not in self.early]
-        self.forward, self.backward = compile_step(program, planned.moves, split=set(self.early))
+        self.forward, self.backward = planned.halves
         self.leaves = sorted(gradients.values())
-        place_of = {leaf: place for place, leaf in gradients.items()}
-        self.gradients = [late.index(place_of[leaf]) for leaf in self.leaves]  # places in the results of `backward`
+        place_of = {leaf: place - program.early for place, leaf in gradients.items()}
+        self.gradients = [place_of[leaf] for leaf in self.leaves]  # places in the results of `backward`
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
@@ -203,6 +207,7 @@ class Entry:
         outputs, run.outputs = run.outputs, []
         for place, output in zip(self.able, graded, strict=True):
             outputs[place] = output
+        run.watched = {place: weakref.ref(outputs[place]) for place in self.captured.brief_outputs}
         return put_tensors(self.outputs, outputs)
 
 
@@ -227,6 +232,7 @@ class Run:
         self.entry, self.inputs = entry, [value.detach() for value in inputs]
         self.saved: list[Any] = []
         self.outputs: list[torch.Tensor] = []
+        self.watched: dict[int, weakref.ref] = {}  # outputs that the caller should have dropped at the backward pass
 
     def forward(self) -> tuple[torch.Tensor, ...]:
         entry, captured = self.entry, self.entry.captured
@@ -235,11 +241,10 @@ class Run:
         self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
         with kernels_alone(captured.state.device):
             results, saved = entry.forward(given, entry.host)
-            result_at = dict(zip(entry.early, results, strict=True))
             for place, index in captured.buffer_places.items():
-                captured.buffers[index].copy_(result_at[place])
+                captured.buffers[index].copy_(results[place])
             # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
-            self.outputs = [result_at[place].detach() for place in captured.output_places]
+            self.outputs = [results[place].detach() for place in captured.output_places]
         self.given, self.saved = given, [saved]
         self.versions = [tensor._version for tensor in given]
         return tuple(self.outputs[place] for place in entry.able)
@@ -267,6 +272,7 @@ class Run:
         entry, saved = self.entry, self.saved.pop()
         arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
         entry.owner.used[entry.key] = tuple(arrived)
+        entry.owner.held[entry.key] |= {place for place, output in self.watched.items() if output() is not None}
         if not set(arrived) <= set(entry.takes):
             saved.clear()
             return self.plain_backward(arrived)

@@ -102,6 +102,7 @@ class Program:
     fake: dict[fx.Node, Any]
     tangents: list[torch.Tensor] = field(default_factory=list)  # examples
     rewritten: list[fx.Node] = field(default_factory=list)  # given buffers that get new values at the gate
+    early: int = 0  # how many of the results are those before the gate
 
     @property
     def gate(self) -> Operation | None:
@@ -284,8 +285,10 @@ class _Analysis:
     def program(self) -> Program:
         output = next(node for node in self.graph.nodes if node.op == "output")
         results = _adapter.pytree.tree_leaves(output.args[0], is_leaf=lambda leaf: leaf is None)
-        for node in results:
-            if isinstance(node, fx.Node) and node in self.value_of:
+        # of the results at the gate, buffers are copied then, and other outputs belong to the caller
+        brief = {*self.trace.buffers, *self.trace.brief} if self.gate is not None else set()
+        for place, node in enumerate(results):
+            if isinstance(node, fx.Node) and node in self.value_of and place not in brief:
                 self.value_of[node].kept = True
         self.drop_unread()
         return Program(
@@ -300,6 +303,7 @@ class _Analysis:
             self.fake,
             self.tangents,
             [self.given[place] for place in self.trace.written] if self.gate is not None else [],
+            len(self.trace.buffers) + len(self.trace.outputs) if self.gate is not None else 0,
         )
 
     def drop_unread(self) -> None:
