@@ -98,6 +98,13 @@ def digest(program: Program) -> str:
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
+def moves_digest(program: Program, plan: Any) -> str:
+    """Equal for the same moves of programs with the same operations."""
+    moves = plan.moves
+    parts = [digest(program).encode(), *(bytes(column) for column in (moves.op, moves.node, moves.over))]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
 def options_text(options: Options) -> str:
     """What a plan depends on in addition to its graph and budget."""
     settings = vars(options) | {"machine": options.machine and options.machine.text, "torch": torch.__version__}

@@ -122,6 +122,7 @@ class Shapes:
         self.limit, self.options, self.cache = limit, options, None if cache is None else Path(cache)
         self.key = saved.options_text(options)
         self.known: dict[tuple[str, int], Known] = {}
+        self.compared: set[str] = set()  # moves whose results were compared with those in program order
         self.whole = self.budget = 0
         self.tier: dict[str, int] | None = None
         if self.cache is not None:
@@ -220,15 +221,17 @@ class Shapes:
     def trial(
         self, planner: Planner, lowered: Lowered, plan: Any, budget: int, peak: int | None = None
     ) -> Planned | None:
-        """A plan as a step, run once unless its peak is known. None if it was over the budget: then the planner has
-        learned from it."""
+        """A plan as a step, run once unless its peak is known. The results of the same moves are compared for one shape
+        only. None if the peak was over the budget: then the planner has learned from it."""
         planned = Planned(
             planner.captured, lowered, plan, moves_of(lowered, plan.moves), budget, planner.plain_peak
         )
+        moves = saved.moves_digest(planner.captured.program, plan)
         if peak is not None:
             planned.measured_peak = peak
         else:
-            planner.measure(planned)
+            planner.measure(planned, compared=moves not in self.compared)
+            self.compared.add(moves)
         return planned if planned.measured_peak <= budget else None
 
     def quick(self, planner: Planner) -> Planned:
