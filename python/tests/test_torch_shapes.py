@@ -215,16 +215,16 @@ def test_counted_costs_and_offloading_with_other_shapes():
 
 
 def captures(monkeypatch) -> list[int]:
-    from pebble_bridge.torch import capture
+    from pebble_bridge.torch import _adapter
 
     calls: list[int] = []
-    trace = capture.trace_as_found
+    trace = _adapter.trace
 
     def count(*arguments):
         calls.append(1)
         return trace(*arguments)
 
-    monkeypatch.setattr(capture, "trace_as_found", count)
+    monkeypatch.setattr(_adapter, "trace", count)
     return calls
 
 

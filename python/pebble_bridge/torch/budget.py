@@ -15,7 +15,7 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import _adapter, report, saved
+from . import report, saved
 from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
@@ -100,7 +100,7 @@ class Budgeted(Own):
         for known in self.entries.values():
             for place, entry in enumerate(known):
                 while entry.choice.request is not None:
-                    inputs = [_adapter.real_like(value) for value in entry.captured.example_inputs]
+                    inputs = [zeros_like(value, value.device) for value in entry.captured.example_inputs]
                     known[place] = entry = self.improved(entry, inputs, wait=True)
 
     def show(self, planned: Planned) -> None:
@@ -496,19 +496,22 @@ def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     with torch.enable_grad():
         for batch in batches:
-            args, kwargs = ((), batch) if isinstance(batch, Mapping) else (batch, {})
-            call = Call(forward, args if isinstance(args, (tuple, list)) else (args,), dict(kwargs))
-            tensors = [as_zeros(tensor, device) for tensor in call.tensors]
-            args, kwargs = put_tensors(call.structure, tensors)
+            named = isinstance(batch, Mapping)
+            args = () if named else tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+            tensors: list[torch.Tensor] = []
+            structure = take_tensors((args, dict(batch) if named else {}), tensors)
+            real = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in tensors]
+            args, kwargs = put_tensors(structure, real)
             forward.entry_of(Call(forward, args, kwargs))
     forward.finish()
     return forward.plans
 
 
-def as_zeros(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    if tensor.device.type != "meta":
-        return tensor
-    return torch.zeros_like(tensor, device=device).requires_grad_(tensor.requires_grad)
+def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Zeros with the shape and layout of a tensor without data."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
+    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
 
 
 def save(model: nn.Module, file: str | os.PathLike) -> int:

@@ -324,7 +324,9 @@ def between(at: int, points: Sequence[tuple[int, int]]) -> int:
 def examples(captured: Captured, inputs: Sequence[torch.Tensor]) -> Iterator[None]:
     """A captured step with tensors for trial runs."""
     captured.example_inputs = tuple(value.detach().requires_grad_(value.requires_grad) for value in inputs)
-    captured.program.tangents = [example_tangent(tangent) for tangent in captured.program.tangents]
+    devices = sorted({t.device.index or 0 for t in captured.program.tangents if t.device.type == "cuda"})
+    with torch.random.fork_rng(devices=devices):
+        captured.program.tangents = [example_tangent(tangent) for tangent in captured.program.tangents]
     try:
         yield
     finally:
