@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
+import warnings
 import weakref
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,16 +16,19 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import report
+from . import report, saved
 from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
+from .shapes import Choice, Shapes
 from .state import State, autocast_of, kernels_alone, with_tensors
-from .step import Options, Planned, Planner, check_options
+from .step import Options, Planned, check_options
 
 STATES = 4  # plans for one kind of call, for different states of the model
+KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
+CHANGES = 3  # of the same attribute, each followed by a capture, before a warning
 
 
 class Budgeted(Own):
@@ -35,10 +41,17 @@ class Budgeted(Own):
 
     bypassed = 0  # above 0 while a capture runs the models themselves
 
-    def __init__(self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool) -> None:
+    def __init__(
+        self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool, cache: Any = None
+    ) -> None:
         self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
         self.__wrapped__ = model.forward
-        self.entries: dict[Any, list[Entry]] = {}
+        self.shapes = Shapes(limit, options, cache)
+        self.start()
+
+    def start(self) -> None:
+        self.changes: Counter[str] = Counter()  # attributes because of which a call was captured again
+        self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
         self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
 
@@ -49,28 +62,66 @@ class Budgeted(Own):
         entry = self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
-        return entry.run(call.tensors)
+        inputs, call.tensors = call.tensors, []  # the captured step refers to its call
+        return entry.run(inputs)
 
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
-        known = self.entries.setdefault(call.key, [])
         held = self.held.setdefault(call.key, set())
-        for entry in known:
+        known = self.entries.pop(call.key, [])
+        for place, entry in enumerate(known):
             if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds():
-                return entry
+                known[place] = self.improved(entry, call.tensors)
+                self.entries[call.key] = known
+                return known[place]
+        if known:
+            self.entries[call.key] = known
+            self.count_change(known[0].changed)
         captured = call.capture(used, held)
         if captured is None:
             return None
-        planned = Planner.of(captured, self.options).fit(self.limit)
+        choice = self.shapes.plan(captured)
+        self.show(choice.planned)
+        known[:] = [Entry(self, call, choice), *known[: STATES - 1]]
+        self.entries[call.key] = known
+        if len(self.entries) > KINDS:
+            self.used.pop(oldest := next(iter(self.entries)), None)
+            del self.entries[oldest]
+        return known[0]
+
+    def improved(self, entry: Entry, inputs: Sequence[torch.Tensor], wait: bool = False) -> Entry:
+        """The entry with a better plan, if one was found since. Steps that have begun end with the old one."""
+        if not self.shapes.improve(entry.choice, inputs, wait):
+            return entry
+        self.show(entry.choice.planned)
+        return entry.with_plan(entry.choice)
+
+    def finish(self) -> None:
+        """Waits for all plans that are being made."""
+        for known in self.entries.values():
+            for place, entry in enumerate(known):
+                while entry.choice.request is not None:
+                    inputs = [zeros_like(value, value.device) for value in entry.captured.example_inputs]
+                    known[place] = entry = self.improved(entry, inputs, wait=True)
+
+    def show(self, planned: Planned) -> None:
         if self.verbose:
             print(report.one_line(planned))
-        known[:] = [Entry(self, call, planned), *known[: STATES - 1]]
-        return known[0]
+
+    def count_change(self, what: str) -> None:
+        """Warns if the same attribute changes again and again: each time the model is captured again."""
+        self.changes[what] += 1
+        if what and self.changes[what] == CHANGES:
+            warnings.warn(
+                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make it "
+                "a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
+                stacklevel=4,
+            )
 
     @property
     def plans(self) -> list[Planned]:
-        """The plans so far, the newest first."""
+        """The plans so far, the last used first."""
         return [entry.planned for known in reversed(self.entries.values()) for entry in known]
 
     def __deepcopy__(self, memo: dict) -> Budgeted:
@@ -78,11 +129,12 @@ class Budgeted(Own):
         memo[id(self)] = made
         made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
-        made.entries, made.used, made.held = {}, {}, {}
+        made.shapes = self.shapes.copy()
+        made.start()
         return made
 
     def __reduce__(self) -> tuple:
-        return Budgeted, (self.model, self.limit, self.options, self.verbose)
+        return Budgeted, (self.model, self.limit, self.options, self.verbose, self.shapes.cache)
 
     def __repr__(self) -> str:
         return f"<{type(self.model).__name__}.forward within {self.limit}, {len(self.plans)} plans>"
@@ -179,11 +231,17 @@ def is_cache(value: Any) -> bool:
 class Entry:
     """A plan in use: its functions for the forward and the backward pass."""
 
-    def __init__(self, owner: Budgeted, call: Call, planned: Planned) -> None:
-        self.owner, self.key, self.planned, self.captured = owner, call.key, planned, planned.captured
+    def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
+        self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
         self.outputs, self.able = call.outputs, call.able
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
         self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
+        self.changed = ""  # what differs in the model, after `holds` was false
+        self.take(choice)
+
+    def take(self, choice: Choice) -> None:
+        self.choice, self.planned = choice, choice.planned
+        planned = choice.planned
         program, gradients = self.captured.program, self.captured.gradient_places
         self.forward, self.backward = planned.halves
         self.leaves = sorted(gradients.values())
@@ -192,11 +250,18 @@ class Entry:
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
+    def with_plan(self, choice: Choice) -> Entry:
+        """The same step with another plan."""
+        other = copy.copy(self)
+        other.take(choice)
+        return other
+
     def holds(self) -> bool:
         """Whether the model is as it was when this was captured."""
         try:
             self.captured.state.check()
-        except Unsupported:
+        except Unsupported as error:
+            self.changed = error.what
             return False
         return True
 
@@ -312,12 +377,11 @@ class Run:
 
 
 def as_example(tangent: torch.Tensor | None, example: torch.Tensor) -> torch.Tensor:
-    """A tangent in the layout for which the step was captured; zeros if none arrived."""
-    if tangent is None:
-        return torch.zeros_like(example)
-    if layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
+    """A tangent in the layout for which the step was captured; zeros if none arrived. The example has no data."""
+    if tangent is not None and layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
         return tangent
-    return torch.empty_like(example).copy_(tangent)
+    made = torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device)
+    return made.zero_() if tangent is None else made.copy_(tangent)
 
 
 def generator_state(captured: Captured) -> torch.Tensor:
@@ -351,6 +415,7 @@ def budget(
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,
+    cache: str | os.PathLike | None = None,
     verbose: bool = True,
 ) -> nn.Module:
     """Makes the training steps of a model run within a memory budget; the model is used as before.
@@ -358,7 +423,8 @@ def budget(
     ``model = budget(model, "60%")`` is the only line to add: call the model with the arguments that it takes, compute a
     loss from its outputs or take the one that it returns, and call ``loss.backward()``. Gradients arrive through
     autograd, so accumulation, loss scaling, clipping, hooks on parameters, DistributedDataParallel and trainers work
-    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen.
+    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen. The first one is
+    planned with the full time; later ones run a plan that is found quickly, until a thread has found a better one.
 
     Parameters
     ----------
@@ -366,7 +432,10 @@ def budget(
         Its ``forward`` is replaced; the module, its parameters and its state_dict stay the same.
     limit : int or str
         The peak of a step in addition to what is allocated before it: bytes, ``"8GiB"``, or a percentage of the
-        measured peak of the step without a plan. Gradients of parameters count, because they exist until the end.
+        measured peak without a plan of the largest kind of call so far. Gradients of parameters count, because they
+        exist until the end.
+    cache : path, optional
+        A folder where plans are kept: another process with the same model, shapes and options finds them there.
     costs, machine, offload, random, time, seed, threads : optional
         See `fit`.
     verbose : bool
@@ -385,7 +454,7 @@ def budget(
     release(model)
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
-    model.forward = Budgeted(model, limit, options, verbose)
+    model.forward = Budgeted(model, limit, options, verbose, cache)
     return model
 
 
@@ -400,9 +469,65 @@ def release(model: nn.Module) -> nn.Module:
     return model
 
 
-def plans(model: nn.Module) -> list[Planned]:
-    """The plans that a model with a budget has made so far, the newest first."""
+def budgeted(model: nn.Module) -> Budgeted:
     forward = vars(model).get("forward")
     if not isinstance(forward, Budgeted):
         raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
+    return forward
+
+
+def plans(model: nn.Module) -> list[Planned]:
+    """The plans that a model with a budget has made so far, the last used first."""
+    return budgeted(model).plans
+
+
+def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
+    """Plans ahead of training, and waits for all plans that are being made.
+
+    Parameters
+    ----------
+    model : nn.Module
+        With a budget, and in the mode in which it will be trained.
+    batches : iterable
+        For each kind of call the arguments: a tensor, a tuple of arguments, or a dict of named ones. Where only shapes are
+        known, tensors on the meta device stand for tensors of zeros: ``torch.empty(8, 512, dtype=torch.long,
+        device="meta")``.
+
+    Returns
+    -------
+    list of Planned
+        All plans of the model, the last used first.
+    """
+    forward = budgeted(model)
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    with torch.enable_grad():
+        for batch in batches:
+            named = isinstance(batch, Mapping)
+            args = () if named else tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+            tensors: list[torch.Tensor] = []
+            structure = take_tensors((args, dict(batch) if named else {}), tensors)
+            real = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in tensors]
+            args, kwargs = put_tensors(structure, real)
+            forward.entry_of(Call(forward, args, kwargs))
+    forward.finish()
     return forward.plans
+
+
+def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Zeros with the shape and layout of a tensor without data."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
+    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
+
+
+def save(model: nn.Module, file: str | os.PathLike) -> int:
+    """Writes the plans of a model to a file, for `load`; returns how many."""
+    known = budgeted(model).shapes.known.values()
+    saved.write(file, known)
+    return len(known)
+
+
+def load(model: nn.Module, file: str | os.PathLike) -> int:
+    """Reads plans that `save` wrote for a model with the same operations, and that were made with the same options; returns
+    how many. Each runs once before it is used. A file that is damaged is not used, with a warning."""
+    return budgeted(model).shapes.add(saved.read(file))
