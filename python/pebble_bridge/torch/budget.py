@@ -21,8 +21,10 @@ from .found import Own
 from .runner import compile_step
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, Planner, check_options
+from .wrapping import budgeted_forward, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
+VALUES = 4  # plans for one kind of call, for different numbers among its arguments
 
 
 class Budgeted(Own):
@@ -34,18 +36,33 @@ class Budgeted(Own):
     """
 
     bypassed = 0  # above 0 while a capture runs the models themselves
+    # slots, because functools.wraps copies the __dict__ of what it wraps
+    __slots__ = ("__wrapped__", "entries", "limit", "model", "numbers", "options", "released", "used", "verbose")
 
     def __init__(self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool) -> None:
         self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
         self.__wrapped__ = model.forward
+        self.forget()
+
+    def forget(self) -> None:
+        self.released = False
         self.entries: dict[Any, list[Entry]] = {}
+        self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if Budgeted.bypassed or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if args and args[0] is self.model:  # bound to it, by a library that has removed its own wrapper
+            args = args[1:]
+        if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self.__wrapped__(*args, **kwargs)
         call = Call(self, args, kwargs)
-        entry = self.entry_of(call)
+        try:
+            entry = self.entry_of(call)
+        except Unsupported as error:
+            if not self.numbers[call.kind].fix(call.passed, str(error)):
+                raise
+            call = Call(self, args, kwargs)
+            entry = self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
         return entry.run(call.tensors)
@@ -61,6 +78,9 @@ class Budgeted(Own):
         if captured is None:
             return None
         planned = Planner.of(captured, self.options).fit(self.limit)
+        self.numbers[call.kind].passed |= set(call.passed)
+        for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
+            del self.entries[key]  # their numbers are inputs now
         if self.verbose:
             print(report.one_line(planned))
         known[:] = [Entry(self, call, planned), *known[: STATES - 1]]
@@ -76,7 +96,8 @@ class Budgeted(Own):
         memo[id(self)] = made
         made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
-        made.entries, made.used = {}, {}
+        made.forget()
+        made.released = self.released
         return made
 
     def __reduce__(self) -> tuple:
@@ -99,17 +120,40 @@ class Call:
     """The arguments of one call, and the key of its kind."""
 
     def __init__(self, owner: Budgeted, args: tuple, kwargs: dict[str, Any]) -> None:
-        self.owner, self.tensors = owner, []
-        self.structure = take_tensors((args, kwargs), self.tensors)
+        self.owner, self.tensors, self.numbers = owner, [], []
+        self.structure = take_tensors((args, kwargs), self.tensors, self.numbers)
         device = self.tensors[0].device.type if self.tensors else "cpu"
         kinds = tuple(map(kind_of, self.tensors))
-        self.key = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.kind = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.pass_numbers()
         self.outputs: Any = None  # their structure
         self.able: list[int] = []  # outputs that can get a gradient
+
+    def pass_numbers(self) -> None:
+        """Makes numbers that change from call to call inputs of the step; the others are part of its key."""
+        known = self.owner.numbers
+        if self.kind not in known:
+            known[self.kind] = Numbers(self.numbers, self.owner.options)
+        self.passed = known[self.kind].see(self.numbers)
+        if self.passed:
+            wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
+            kinds = {int: torch.int64, float: torch.float64 if wide else torch.float32}
+            self.tensors += [torch.tensor(n, dtype=kinds[type(n)]) for n in map(self.numbers.__getitem__, self.passed)]
+        rest = [number for place, number in enumerate(self.numbers) if place not in self.passed]
+        self.key = (self.kind, self.passed, tuple(map(key_of, rest)))
+
+    def arguments(self, inputs: Sequence[torch.Tensor]) -> Any:
+        """The arguments with other tensors. The model gets tensors in place of numbers only while it is traced, so that
+        the captured step is compared with the model as it is."""
+        numbers = list(self.numbers)
+        for place, value in zip(self.passed, inputs[len(inputs) - len(self.passed) :], strict=True):
+            numbers[place] = value if torch.compiler.is_compiling() else value.item()
+        return put_tensors(self.structure, inputs, numbers)
 
     def capture(self, used: tuple[int, ...] | None) -> Captured | None:
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
+        refuse_sharded(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
@@ -117,7 +161,7 @@ class Call:
 
         def run(parameters: Sequence, buffers: Sequence, inputs: Sequence) -> list[torch.Tensor]:
             named = state.named(parameters, buffers)
-            args, kwargs = put_tensors(self.structure, inputs)
+            args, kwargs = self.arguments(inputs)
             with bypassing(), with_tensors(model, {own: named[here] for own, here in given_names.items()}):
                 outputs: list[torch.Tensor] = []
                 self.outputs = take_tensors(without_caches(forward(*args, **kwargs)), outputs)
@@ -149,6 +193,42 @@ class Call:
             )
         except NoGradient:
             return None
+
+
+class Numbers:
+    """The numbers among the arguments of one kind of call: their first values, and which have changed since."""
+
+    def __init__(self, first: list[int | float], options: Options) -> None:
+        self.first, self.changing = first, set()
+        self.passed: set[int] = set()  # places of numbers that are inputs of a plan
+        self.fixed: dict[int, str] = {}  # those that cannot be, and why
+        self.values: set[Any] = set()  # of the fixed ones; each has its own plans
+        self.compared = options.costs == "measured"
+
+    def see(self, numbers: list[int | float]) -> tuple[int, ...]:
+        """The places of numbers to pass as tensors."""
+        pairs = zip(self.first, numbers, strict=True)
+        self.changing |= {place for place, pair in enumerate(pairs) if key_of(pair[0]) != key_of(pair[1])}
+        if not self.compared:
+            self.fix(tuple(self.changing), 'with costs="flops" the plan is not compared with the model')
+        value = tuple(key_of(numbers[place]) for place in self.fixed)
+        if value not in self.values and len(self.values) == VALUES:
+            place, reason = next(iter(self.fixed.items()))
+            raise Unsupported(
+                f"a number among the arguments of the model, now {numbers[place]}, changes from call to call. Each "
+                f"value needs its own plan, and there are {VALUES} already, because the number cannot be an input of "
+                f"the plan: {reason}. Pass it as a tensor that the model computes with, or use few different values"
+            )
+        self.values.add(value)
+        return tuple(sorted(self.changing - set(self.fixed)))
+
+    def fix(self, places: tuple[int, ...], reason: str) -> bool:
+        """Numbers that cannot be inputs; False if all of them are already."""
+        new = set(places) - self.passed - set(self.fixed)
+        if new:
+            self.fixed |= dict.fromkeys(new, reason)
+            self.values = {tuple(key_of(self.first[place]) for place in self.fixed)}
+        return bool(new)
 
 
 class NoGradient(Unsupported):
@@ -379,24 +459,31 @@ def budget(
     release(model)
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
-    model.forward = Budgeted(model, limit, options, verbose)
+    inner = wrapped_module(model)
+    refuse_sharded(inner)
+    inner.forward = Budgeted(inner, limit, options, verbose)
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
     """Undoes `budget`; returns the model."""
-    planned = vars(model).get("forward")
-    if isinstance(planned, Budgeted):
-        if getattr(planned.__wrapped__, "__func__", None) is type(model).forward:
-            del model.forward
-        else:
-            model.forward = planned.__wrapped__
+    inner = wrapped_module(model)
+    planned = budgeted_forward(inner)
+    if planned is None:
+        return model
+    if planned is not vars(inner)["forward"]:  # another library has wrapped it
+        planned.forget()
+        planned.released = True
+    elif getattr(planned.__wrapped__, "__func__", None) is type(inner).forward:
+        del inner.forward
+    else:
+        inner.forward = planned.__wrapped__
     return model
 
 
 def plans(model: nn.Module) -> list[Planned]:
     """The plans that a model with a budget has made so far, the newest first."""
-    forward = vars(model).get("forward")
-    if not isinstance(forward, Budgeted):
+    planned = budgeted_forward(wrapped_module(model))
+    if planned is None or planned.released:
         raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
-    return forward.plans
+    return planned.plans

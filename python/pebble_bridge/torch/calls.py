@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections import UserDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -20,6 +20,13 @@ class Slot(NamedTuple):
     index: int
 
 
+class Number(NamedTuple):
+    """The place of a number among the arguments."""
+
+    index: int
+    type: type
+
+
 class Branch(NamedTuple):
     """A container: its type and what else determines it, its entries, and how to build one of other entries."""
 
@@ -28,18 +35,22 @@ class Branch(NamedTuple):
     build: Callable
 
 
-def take_tensors(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """The structure of `value`, whose tensors are appended to `tensors`; other objects are kept as they are."""
+def take_tensors(value: Any, tensors: list[torch.Tensor], numbers: list[int | float] | None = None) -> Any:
+    """The structure of `value`, whose tensors are appended to `tensors`, and its numbers to `numbers` if that is given;
+    other objects are kept as they are."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return Slot(len(tensors) - 1)
+    if numbers is not None and type(value) in (int, float):
+        numbers.append(value)
+        return Number(len(numbers) - 1, type(value))
     if isinstance(value, PLAIN):
         return value
     parts = parts_of(value)
     if parts is None:
         return value
     entries, context, build = parts
-    return Branch((type(value), context), [take_tensors(entry, tensors) for entry in entries], build)
+    return Branch((type(value), context), [take_tensors(entry, tensors, numbers) for entry in entries], build)
 
 
 def parts_of(value: Any) -> tuple[list[Any], Any, Callable] | None:
@@ -61,12 +72,14 @@ def parts_of(value: Any) -> tuple[list[Any], Any, Callable] | None:
     return None
 
 
-def put_tensors(structure: Any, tensors: list[Any]) -> Any:
-    """The value with this structure and other tensors."""
+def put_tensors(structure: Any, tensors: Sequence[Any], numbers: Sequence[Any] = ()) -> Any:
+    """The value with this structure and other tensors and numbers."""
     if isinstance(structure, Slot):
         return tensors[structure.index]
+    if isinstance(structure, Number):
+        return numbers[structure.index]
     if isinstance(structure, Branch):
-        return structure.build([put_tensors(entry, tensors) for entry in structure.entries])
+        return structure.build([put_tensors(entry, tensors, numbers) for entry in structure.entries])
     return structure
 
 
@@ -83,6 +96,8 @@ def key_of(structure: Any) -> Any:
     """Equal for structures for which a model runs the same code: equal containers, and equal or identical objects."""
     if isinstance(structure, Slot):
         return Slot
+    if isinstance(structure, Number):
+        return Number, structure.type
     if isinstance(structure, Branch):
         kind, context = structure.kind
         return (kind, repr(context), *map(key_of, structure.entries))
