@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,19 +15,21 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import report
-from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
+from . import _adapter, measure, report, saved
+from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
 from .runner import compile_step
+from .shapes import Choice, Shapes
 from .state import State, autocast_of, kernels_alone, with_tensors
-from .step import Options, Planned, Planner, check_options
+from .step import Options, Planned, check_options
 from .wrapping import budgeted_forward, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
-VALUES = 4  # plans for one kind of call, for different numbers among its arguments
+KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
+CHANGES = 3  # of the same attribute, each followed by a capture, before a warning
 
 
 class Budgeted(Own):
@@ -37,20 +42,38 @@ class Budgeted(Own):
 
     bypassed = 0  # above 0 while a capture runs the models themselves
     # slots, because functools.wraps copies the __dict__ of what it wraps
-    __slots__ = ("__wrapped__", "entries", "limit", "model", "numbers", "options", "released", "used", "verbose")
+    __slots__ = (
+        "__wrapped__",
+        "called",
+        "changes",
+        "entries",
+        "limit",
+        "model",
+        "numbers",
+        "options",
+        "released",
+        "shapes",
+        "used",
+        "verbose",
+    )
 
-    def __init__(self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool) -> None:
+    def __init__(
+        self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool, cache: Any = None
+    ) -> None:
         self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
         self.__wrapped__ = model.forward
-        self.forget()
+        self.shapes = Shapes(limit, options, cache)
+        self.start()
 
-    def forget(self) -> None:
-        self.released = False
-        self.entries: dict[Any, list[Entry]] = {}
+    def start(self) -> None:
+        self.called = self.released = False
+        self.changes: Counter[str] = Counter()  # attributes because of which a call was captured again
+        self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
         self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.called = True
         if args and args[0] is self.model:  # bound to it, by a library that has removed its own wrapper
             args = args[1:]
         if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
@@ -65,30 +88,79 @@ class Budgeted(Own):
             entry = self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
-        return entry.run(call.tensors)
+        inputs, call.tensors = call.tensors, []  # the captured step refers to its call
+        return entry.run(inputs)
+
+    def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
+        """A hook of the model: rejects a forward that was put in place of this one and does not call it."""
+        called, self.called = self.called, False
+        if not called and torch.is_grad_enabled() and not self.released:
+            raise Unsupported(
+                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
+                "nothing would be planned: call budget last, for example budget(trainer.model, ...)"
+            )
 
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
-        known = self.entries.setdefault(call.key, [])
-        for entry in known:
+        known = self.entries.pop(call.key, [])
+        for place, entry in enumerate(known):
             if (used is None or entry.takes == used) and entry.holds():
-                return entry
+                known[place] = self.improved(entry, call.tensors)
+                self.entries[call.key] = known
+                return known[place]
+        if known:
+            self.entries[call.key] = known
+            self.count_change(known[0].changed)
         captured = call.capture(used)
         if captured is None:
             return None
-        planned = Planner.of(captured, self.options).fit(self.limit)
+        if not self.numbers[call.kind].passed.issuperset(call.passed):
+            measure.check_capture(captured)  # with tensors for numbers, and the model with the numbers
+        choice = self.shapes.plan(captured)
         self.numbers[call.kind].passed |= set(call.passed)
         for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
             del self.entries[key]  # their numbers are inputs now
+        self.show(choice.planned)
+        known[:] = [Entry(self, call, choice), *known[: STATES - 1]]
+        self.entries[call.key] = known
+        if len(self.entries) > KINDS:
+            self.used.pop(oldest := next(iter(self.entries)), None)
+            del self.entries[oldest]
+        return known[0]
+
+    def improved(self, entry: Entry, inputs: Sequence[torch.Tensor], wait: bool = False) -> Entry:
+        """The entry with a better plan, if one was found since. Steps that have begun end with the old one."""
+        if not self.shapes.improve(entry.choice, inputs, wait):
+            return entry
+        self.show(entry.choice.planned)
+        return entry.with_plan(entry.choice)
+
+    def finish(self) -> None:
+        """Waits for all plans that are being made."""
+        for known in self.entries.values():
+            for place, entry in enumerate(known):
+                while entry.choice.request is not None:
+                    inputs = [_adapter.real_like(value) for value in entry.captured.example_inputs]
+                    known[place] = entry = self.improved(entry, inputs, wait=True)
+
+    def show(self, planned: Planned) -> None:
         if self.verbose:
             print(report.one_line(planned))
-        known[:] = [Entry(self, call, planned), *known[: STATES - 1]]
-        return known[0]
+
+    def count_change(self, what: str) -> None:
+        """Warns if the same attribute changes again and again: each time the model is captured again."""
+        self.changes[what] += 1
+        if what and self.changes[what] == CHANGES:
+            warnings.warn(
+                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make it "
+                "a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
+                stacklevel=4,
+            )
 
     @property
     def plans(self) -> list[Planned]:
-        """The plans so far, the newest first."""
+        """The plans so far, the last used first."""
         return [entry.planned for known in reversed(self.entries.values()) for entry in known]
 
     def __deepcopy__(self, memo: dict) -> Budgeted:
@@ -96,12 +168,13 @@ class Budgeted(Own):
         memo[id(self)] = made
         made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
-        made.forget()
+        made.shapes = self.shapes.copy()
+        made.start()
         made.released = self.released
         return made
 
     def __reduce__(self) -> tuple:
-        return Budgeted, (self.model, self.limit, self.options, self.verbose)
+        return Budgeted, (self.model, self.limit, self.options, self.verbose, self.shapes.cache)
 
     def __repr__(self) -> str:
         return f"<{type(self.model).__name__}.forward within {self.limit}, {len(self.plans)} plans>"
@@ -133,7 +206,7 @@ class Call:
         """Makes numbers that change from call to call inputs of the step; the others are part of its key."""
         known = self.owner.numbers
         if self.kind not in known:
-            known[self.kind] = Numbers(self.numbers, self.owner.options)
+            known[self.kind] = Numbers(self.numbers, self.owner.options.costs == "measured")
         self.passed = known[self.kind].see(self.numbers)
         if self.passed:
             wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
@@ -195,42 +268,6 @@ class Call:
             return None
 
 
-class Numbers:
-    """The numbers among the arguments of one kind of call: their first values, and which have changed since."""
-
-    def __init__(self, first: list[int | float], options: Options) -> None:
-        self.first, self.changing = first, set()
-        self.passed: set[int] = set()  # places of numbers that are inputs of a plan
-        self.fixed: dict[int, str] = {}  # those that cannot be, and why
-        self.values: set[Any] = set()  # of the fixed ones; each has its own plans
-        self.compared = options.costs == "measured"
-
-    def see(self, numbers: list[int | float]) -> tuple[int, ...]:
-        """The places of numbers to pass as tensors."""
-        pairs = zip(self.first, numbers, strict=True)
-        self.changing |= {place for place, pair in enumerate(pairs) if key_of(pair[0]) != key_of(pair[1])}
-        if not self.compared:
-            self.fix(tuple(self.changing), 'with costs="flops" the plan is not compared with the model')
-        value = tuple(key_of(numbers[place]) for place in self.fixed)
-        if value not in self.values and len(self.values) == VALUES:
-            place, reason = next(iter(self.fixed.items()))
-            raise Unsupported(
-                f"a number among the arguments of the model, now {numbers[place]}, changes from call to call. Each "
-                f"value needs its own plan, and there are {VALUES} already, because the number cannot be an input of "
-                f"the plan: {reason}. Pass it as a tensor that the model computes with, or use few different values"
-            )
-        self.values.add(value)
-        return tuple(sorted(self.changing - set(self.fixed)))
-
-    def fix(self, places: tuple[int, ...], reason: str) -> bool:
-        """Numbers that cannot be inputs; False if all of them are already."""
-        new = set(places) - self.passed - set(self.fixed)
-        if new:
-            self.fixed |= dict.fromkeys(new, reason)
-            self.values = {tuple(key_of(self.first[place]) for place in self.fixed)}
-        return bool(new)
-
-
 class NoGradient(Unsupported):
     """No output depends on something that requires a gradient."""
 
@@ -254,10 +291,16 @@ def is_cache(value: Any) -> bool:
 class Entry:
     """A plan in use: its functions for the forward and the backward pass."""
 
-    def __init__(self, owner: Budgeted, call: Call, planned: Planned) -> None:
-        self.owner, self.key, self.planned, self.captured = owner, call.key, planned, planned.captured
+    def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
+        self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
         self.outputs, self.able = call.outputs, call.able
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        self.changed = ""  # what differs in the model, after `holds` was false
+        self.take(choice)
+
+    def take(self, choice: Choice) -> None:
+        self.choice, self.planned = choice, choice.planned
+        planned = choice.planned
         program, gradients = self.captured.program, self.captured.gradient_places
         self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
         late = [place for place in range(len(program.results)) if place not in self.early]
@@ -268,11 +311,18 @@ class Entry:
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
+    def with_plan(self, choice: Choice) -> Entry:
+        """The same step with another plan."""
+        other = copy.copy(self)
+        other.take(choice)
+        return other
+
     def holds(self) -> bool:
         """Whether the model is as it was when this was captured."""
         try:
             self.captured.state.check()
-        except Unsupported:
+        except Unsupported as error:
+            self.changed = error.what
             return False
         return True
 
@@ -386,12 +436,11 @@ class Run:
 
 
 def as_example(tangent: torch.Tensor | None, example: torch.Tensor) -> torch.Tensor:
-    """A tangent in the layout for which the step was captured; zeros if none arrived."""
-    if tangent is None:
-        return torch.zeros_like(example)
-    if layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
+    """A tangent in the layout for which the step was captured; zeros if none arrived. The example has no data."""
+    if tangent is not None and layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
         return tangent
-    return torch.empty_like(example).copy_(tangent)
+    made = torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device)
+    return made.zero_() if tangent is None else made.copy_(tangent)
 
 
 def generator_state(captured: Captured) -> torch.Tensor:
@@ -425,6 +474,7 @@ def budget(
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,
+    cache: str | os.PathLike | None = None,
     verbose: bool = True,
 ) -> nn.Module:
     """Makes the training steps of a model run within a memory budget; the model is used as before.
@@ -432,7 +482,8 @@ def budget(
     ``model = budget(model, "60%")`` is the only line to add: call the model with the arguments that it takes, compute a
     loss from its outputs or take the one that it returns, and call ``loss.backward()``. Gradients arrive through
     autograd, so accumulation, loss scaling, clipping, hooks on parameters, DistributedDataParallel and trainers work
-    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen.
+    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen. The first one is
+    planned with the full time; later ones run a plan that is found quickly, until a thread has found a better one.
 
     Parameters
     ----------
@@ -440,7 +491,10 @@ def budget(
         Its ``forward`` is replaced; the module, its parameters and its state_dict stay the same.
     limit : int or str
         The peak of a step in addition to what is allocated before it: bytes, ``"8GiB"``, or a percentage of the
-        measured peak of the step without a plan. Gradients of parameters count, because they exist until the end.
+        measured peak without a plan of the largest kind of call so far. Gradients of parameters count, because they
+        exist until the end.
+    cache : path, optional
+        A folder where plans are kept: another process with the same model, shapes and options finds them there.
     costs, machine, offload, random, time, seed, threads : optional
         See `fit`.
     verbose : bool
@@ -461,7 +515,8 @@ def budget(
     check_options(options)
     inner = wrapped_module(model)
     refuse_sharded(inner)
-    inner.forward = Budgeted(inner, limit, options, verbose)
+    inner.forward = planned = Budgeted(inner, limit, options, verbose, cache)
+    inner.register_forward_hook(planned.check_called)
     return model
 
 
@@ -469,21 +524,74 @@ def release(model: nn.Module) -> nn.Module:
     """Undoes `budget`; returns the model."""
     inner = wrapped_module(model)
     planned = budgeted_forward(inner)
-    if planned is None:
-        return model
-    if planned is not vars(inner)["forward"]:  # another library has wrapped it
-        planned.forget()
-        planned.released = True
-    elif getattr(planned.__wrapped__, "__func__", None) is type(inner).forward:
-        del inner.forward
-    else:
-        inner.forward = planned.__wrapped__
+    for key, hook in list(inner._forward_hooks.items()):
+        if isinstance(getattr(hook, "__self__", None), Budgeted):
+            del inner._forward_hooks[key]
+            hook.__self__.released = True  # where another library has wrapped it
+    if planned is not None and planned is vars(inner)["forward"]:
+        if getattr(planned.__wrapped__, "__func__", None) is type(inner).forward:
+            del inner.forward
+        else:
+            inner.forward = planned.__wrapped__
     return model
 
 
-def plans(model: nn.Module) -> list[Planned]:
-    """The plans that a model with a budget has made so far, the newest first."""
-    planned = budgeted_forward(wrapped_module(model))
-    if planned is None or planned.released:
+def budgeted(model: nn.Module) -> Budgeted:
+    forward = budgeted_forward(wrapped_module(model))
+    if forward is None or forward.released:
         raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
-    return planned.plans
+    return forward
+
+
+def plans(model: nn.Module) -> list[Planned]:
+    """The plans that a model with a budget has made so far, the last used first."""
+    return budgeted(model).plans
+
+
+def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
+    """Plans ahead of training, and waits for all plans that are being made.
+
+    Parameters
+    ----------
+    model : nn.Module
+        With a budget, and in the mode in which it will be trained.
+    batches : iterable
+        For each kind of call the arguments: a tensor, a tuple of arguments, or a dict of named ones. Where only shapes are
+        known, tensors on the meta device stand for tensors of zeros: ``torch.empty(8, 512, dtype=torch.long,
+        device="meta")``.
+
+    Returns
+    -------
+    list of Planned
+        All plans of the model, the last used first.
+    """
+    forward = budgeted(model)
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    with torch.enable_grad():
+        for batch in batches:
+            args, kwargs = ((), batch) if isinstance(batch, Mapping) else (batch, {})
+            call = Call(forward, args if isinstance(args, (tuple, list)) else (args,), dict(kwargs))
+            tensors = [as_zeros(tensor, device) for tensor in call.tensors]
+            args, kwargs = call.arguments(tensors)
+            forward.entry_of(Call(forward, args, kwargs))
+    forward.finish()
+    return forward.plans
+
+
+def as_zeros(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    if tensor.device.type != "meta":
+        return tensor
+    return torch.zeros_like(tensor, device=device).requires_grad_(tensor.requires_grad)
+
+
+def save(model: nn.Module, file: str | os.PathLike) -> int:
+    """Writes the plans of a model to a file, for `load`; returns how many."""
+    known = budgeted(model).shapes.known.values()
+    saved.write(file, known)
+    return len(known)
+
+
+def load(model: nn.Module, file: str | os.PathLike) -> int:
+    """Reads plans that `save` wrote for a model with the same operations, and that were made with the same options; returns
+    how many. Each runs once before it is used. A file that is damaged is not used, with a warning."""
+    return budgeted(model).shapes.add(saved.read(file))

@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 import torch
 
 from . import _adapter
+from .errors import Unsupported
 from .fingerprint import PLAIN
+
+
+VALUES = 4  # plans for one kind of call, for different numbers among its arguments
 
 
 class Slot(NamedTuple):
@@ -114,3 +118,39 @@ def layout_of(tensor: torch.Tensor) -> tuple[int, ...]:
 def kind_of(tensor: torch.Tensor) -> tuple:
     """What a captured step depends on, other than the numbers."""
     return tensor.shape, tensor.dtype, tensor.device, layout_of(tensor), tensor.requires_grad
+
+
+class Numbers:
+    """The numbers among the arguments of one kind of call: their first values, and which have changed since."""
+
+    def __init__(self, first: list[int | float], compared: bool) -> None:
+        self.first, self.changing = first, set()
+        self.passed: set[int] = set()  # places of numbers that are inputs of a plan
+        self.fixed: dict[int, str] = {}  # those that cannot be, and why
+        self.values: set[Any] = set()  # of the fixed ones; each has its own plans
+        self.compared = compared  # whether captured steps are compared with the model
+
+    def see(self, numbers: list[int | float]) -> tuple[int, ...]:
+        """The places of numbers to pass as tensors."""
+        pairs = zip(self.first, numbers, strict=True)
+        self.changing |= {place for place, pair in enumerate(pairs) if key_of(pair[0]) != key_of(pair[1])}
+        if not self.compared:
+            self.fix(tuple(self.changing), 'with costs="flops" the plan is not compared with the model')
+        value = tuple(key_of(numbers[place]) for place in self.fixed)
+        if value not in self.values and len(self.values) == VALUES:
+            place, reason = next(iter(self.fixed.items()))
+            raise Unsupported(
+                f"a number among the arguments of the model, now {numbers[place]}, changes from call to call. Each "
+                f"value needs its own plan, and there are {VALUES} already, because the number cannot be an input of "
+                f"the plan: {reason}. Pass it as a tensor that the model computes with, or use few different values"
+            )
+        self.values.add(value)
+        return tuple(sorted(self.changing - set(self.fixed)))
+
+    def fix(self, places: tuple[int, ...], reason: str) -> bool:
+        """Numbers that cannot be inputs; False if all of them are already."""
+        new = set(places) - self.passed - set(self.fixed)
+        if new:
+            self.fixed |= dict.fromkeys(new, reason)
+            self.values = {tuple(key_of(self.first[place]) for place in self.fixed)}
+        return bool(new)

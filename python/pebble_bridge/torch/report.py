@@ -96,7 +96,9 @@ def prices_of(planned: Planned) -> str:
     machine = planned.plan.machine
     if machine is not None:
         return f"times of machine {machine.name}"
-    return "flops counted" if planned.plain_peak is None else "times measured here"
+    if planned.plain_peak is None:
+        return "flops counted"
+    return "times estimated from other shapes" if planned.estimated else "times measured here"
 
 
 def one_line(planned: Planned) -> str:
@@ -112,10 +114,11 @@ def one_line(planned: Planned) -> str:
         if planned.measured_peak == planned.planned_peak
         else f"{planned.measured_peak - planned.planned_peak:+,d} B"
     )
+    source = "moves of another shape" if planned.borrowed else f"{plan.outcome} by {plan.strategy}"
     return (
         f"peak {bytes_text(planned.measured_peak)} measured, {bytes_text(planned.planned_peak)} planned ({equal}), "
         f"budget {bytes_text(planned.budget)}{plain}{host}; "
-        f"{100 * metrics.overhead:.1f} % extra work planned ({prices_of(planned)}), {plan.outcome} by {plan.strategy}"
+        f"{100 * metrics.overhead:.1f} % extra work planned ({prices_of(planned)}), {source}"
     )
 
 

@@ -50,6 +50,10 @@ class Planned:
         The peak of the plan, and of the tensor allocator, in bytes.
     host_peak : int
         The peak of host memory in bytes, with ``offload``.
+    estimated : bool
+        Costs are estimated from those of other shapes.
+    borrowed : bool
+        The moves are those of the plan for another shape.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Planned:
         self.budget, self.plain_peak = budget, plain
         self.planned_peak = int(plan.metrics.peak)
         self.measured_peak = 0
+        self.estimated = self.borrowed = False
         self.host = HostPool()
         self.step = compile_step(captured.program, moves)
 
@@ -158,21 +163,25 @@ class Planner:
         self.prepare(capture(model, example_inputs, loss, model_inputs, inplace=inplace, trials=trials))
 
     @classmethod
-    def of(cls, captured: Captured, options: Options) -> Planner:
-        """A planner for a step that is already captured."""
+    def of(cls, captured: Captured, options: Options, estimate: Callable | None = None) -> Planner:
+        """A planner for a step that is already captured. ``estimate(program)`` fills in costs instead of a measurement,
+        and returns the peak of the plain step."""
         self = cls.__new__(cls)
         self.options = options
-        self.prepare(captured)
+        self.prepare(captured, estimate)
         return self
 
-    def prepare(self, captured: Captured) -> None:
+    def prepare(self, captured: Captured, estimate: Callable | None = None) -> None:
         """Gets the costs of the captured step."""
         self.captured = captured
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
+        self.tier: dict[str, int] | None = None
         measure.count_flops(self.captured)
-        if self.options.costs == "measured":
+        if estimate is not None:
+            self.plain_peak = estimate(self.captured.program)
+        elif self.options.costs == "measured":
             measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
             measure.profile(self.captured, repeats=0 if self.options.machine else 3)
@@ -232,8 +241,10 @@ class Planner:
             "or use a smaller budget"
         )
 
-    def plan(self, lowered: Lowered, cap: int) -> Any:
+    def settings(self) -> dict[str, Any]:
+        """The options of `pebble_bridge.plan`."""
         options: dict[str, Any] = {
+            "machine": self.options.machine or False,
             "time": self.options.time,
             "seed": self.options.seed,
             "threads": self.options.threads,
@@ -241,8 +252,12 @@ class Planner:
         if self.options.offload:
             options |= {"game": "tiered"}
         if self.options.offload and not self.options.machine:
-            options |= {"tiers": [host_tier(self.captured)]}
-        plan = pb.plan(lowered.graph, cap, machine=self.options.machine or False, **options)
+            self.tier = self.tier or host_tier(self.captured)
+            options |= {"tiers": [self.tier]}
+        return options
+
+    def plan(self, lowered: Lowered, cap: int) -> Any:
+        plan = pb.plan(lowered.graph, cap, **self.settings())
         for _, earlier in self.best:
             if earlier.metrics.peak <= cap and (
                 plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan
@@ -258,9 +273,10 @@ class Planner:
             )
         return plan
 
-    def measure(self, planned: Planned) -> bool:
-        """Runs the plan to measure its peak and to compare its results with those in program order. If the peak is over
-        the budget, runs it again to find the kernels that used more memory than expected. True if there were such."""
+    def measure(self, planned: Planned, compared: bool = True) -> bool:
+        """Runs the plan to measure its peak and, unless `compared` is false, to compare its results with those in program
+        order. If the peak is over the budget, runs it again to find the kernels that used more memory than expected.
+        True if there were such."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
         results: list[tuple] = []
@@ -269,7 +285,7 @@ class Planner:
             planned.measured_peak = measure.measure_peak(
                 lambda: results.append(planned.step(given, planned.host, None)), device
             )
-        if self.options.costs == "measured" and device == "cpu":
+        if compared and self.options.costs == "measured" and device == "cpu":
             measure.check_results(captured, start, results[0])
         results.clear()
         return planned.measured_peak > planned.budget and self.learn(planned, given, device)
