@@ -233,6 +233,33 @@ def test_storages_that_are_larger_than_their_tensors_are_counted(activation, los
     assert same(planned_results(planned), plain_results(planned.captured))
 
 
+CACHE: list[torch.Tensor] = []
+
+
+@torch.library.custom_op("pebble_test::keeps_memory", mutates_args=())
+def keeps_memory(x: torch.Tensor) -> torch.Tensor:
+    CACHE[:] = [x.new_empty(2 * x.numel())]  # until the next call: more than its workspace
+    return x.tanh()
+
+
+keeps_memory.register_fake(torch.empty_like)
+keeps_memory.register_autograd(
+    lambda ctx, grad: (CACHE.clear(), grad * (1 - ctx.saved_tensors[0] ** 2))[1],
+    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(output),
+)
+
+
+def test_memory_that_no_kernel_explains_is_left_free():
+    layers = [layer for _ in range(8) for layer in (nn.Linear(32, 32), nn.Tanh())]
+    model = nn.Sequential(nn.Linear(32, 32), Apply(keeps_memory), *layers)
+    options = planning.Options(time=3.0)
+    planner = planning.Planner(model, torch.randn(256, 32), lambda out: out.square().mean(), options=options)
+    CACHE.clear()
+    planned = planner.fit("75%")
+    assert planned.measured_peak <= planned.budget
+    CACHE.clear()
+
+
 def test_report_names_modules_and_prints_both_peaks(capsys):
     model, inputs, loss = models.gpt(**SMALL["gpt"])
     planned = planning.fit(model, inputs, loss, "55%", time=1.0)

@@ -141,7 +141,7 @@ def check_capture(captured: Captured) -> None:
     updated = {index: results[place] for place, index in captured.buffer_places.items()}
     for index, name in enumerate(captured.state.others):
         pairs.append((f'the update of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
-    precision, scale = precision_of(captured.program), max(map(magnitude, gradients.values()))
+    precision, scale = precision_of(captured.program), max(map(magnitude, gradients.values()), default=0.0)
     for what, expected, found in pairs:
         if not nearly_equal(expected, found, precision, scale):
             raise Unsupported(
