@@ -80,13 +80,13 @@ SPEECH = WIDTH | {
 }  # fmt: skip
 
 
-def speech(name: str, model: str, ctc: bool) -> Case:
+def speech(name: str, model: str, ctc: bool, **settings: Any) -> Case:
     batch, samples = 4, 16000
     mask = (torch.arange(samples) < torch.linspace(samples, samples // 2, batch).long()[:, None]).long()
     labels = torch.randint(1, 32, (batch, 20)) if ctc else torch.randint(CLASSES, (batch,))
     if ctc:
         labels[:, 15:] = -100
-    config = configured(f"{name}Config", **SPEECH, num_labels=CLASSES, ctc_loss_reduction="mean")
+    config = configured(f"{name}Config", **SPEECH, num_labels=CLASSES, **settings)
     return Case(model_of(model, config), {"input_values": torch.randn(batch, samples), "attention_mask": mask, "labels": labels})
 
 
@@ -152,7 +152,7 @@ MODELS: dict[str, Callable[[], Case]] = {
     "detr": detector,
     "clip": clip,
     "llava": llava,
-    "wav2vec2": partial(speech, "Wav2Vec2", "Wav2Vec2ForCTC", ctc=True),
+    "wav2vec2": partial(speech, "Wav2Vec2", "Wav2Vec2ForCTC", ctc=True, ctc_loss_reduction="mean", layerdrop=0.0),
     "hubert": partial(speech, "Hubert", "HubertForSequenceClassification", ctc=False),
     "whisper": whisper,
     "ast": spectrogram,
