@@ -303,3 +303,25 @@ def test_recurrent_networks_are_captured_by_their_operations(kind, options):
     torch.manual_seed(3)
     model(x).backward()
     assert all(torch.allclose(a, p.grad, rtol=1e-4, atol=1e-6) for a, p in zip(found, model.parameters(), strict=True))
+
+
+class SkipsFullMasks(nn.Module):
+    """Omits a mask without padding, unless it is compiled: the shortcut is right for one batch only."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x, mask):
+        y = self.layer(x)
+        if torch.compiler.is_compiling() or not bool(mask.all()):
+            y = y.masked_fill(~mask, 0.0)
+        return y.square().mean()
+
+
+def test_shortcuts_for_one_batch_are_not_captured():
+    model, x = SkipsFullMasks(), torch.randn(3, 4)
+    planned = planning.fit(model, (x, torch.ones(3, 4, dtype=torch.bool)), None, "150%", time=0.5, verbose=False)
+    assert not torch.compiler.is_compiling()
+    mask = torch.rand(3, 4) > 0.5
+    assert torch.equal(planned(x, mask), model(x, mask).detach())

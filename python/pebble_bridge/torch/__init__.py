@@ -10,6 +10,7 @@ from . import _adapter
 
 _adapter.check_version()
 
+from .budget import budget, plans, release  # noqa: E402
 from .capture import Captured, capture  # noqa: E402
 from .errors import DoesNotFit, PeakExceeded, TorchPlanError, Unsupported, UnsupportedTorch  # noqa: E402
 from .export import as_code, checkpointed, modules_to_checkpoint, selective_contexts  # noqa: E402
@@ -30,12 +31,15 @@ __all__ = [
     "Unsupported",
     "UnsupportedTorch",
     "as_code",
+    "budget",
     "capture",
     "checkpointed",
     "fit",
     "measure_peak",
     "measure_time",
     "modules_to_checkpoint",
+    "plans",
+    "release",
     "selective_contexts",
     "sweep",
 ]

@@ -95,12 +95,17 @@ def refuse_mutation(node: fx.Node) -> None:
 
 
 class Trace(NamedTuple):
-    """A captured step; its placeholders are the parameters, the buffers and the inputs, in order."""
+    """A captured step; its placeholders are the parameters, the buffers, the inputs and the tangents, in order.
+
+    A tangent is the gradient of an output, which the step takes as an input. The fused step of a loss has none.
+    """
 
     module: fx.GraphModule
-    gradients: dict[int, int]  # result place -> parameter
+    gradients: dict[int, int]  # result place -> parameter, or an input after the parameters and buffers
     buffers: dict[int, int]  # result place -> buffer
-    loss: int  # result place
+    written: list[int]  # places of these buffers among the placeholders
+    outputs: list[int]  # result places
+    tangents: list[fx.Node]
     origin: dict[fx.Node, tuple[str, bool]]  # the module of a node, and whether it is of the backward pass
 
 
@@ -150,11 +155,11 @@ class _Scribe:
         self.change(self.stack[-1])
         self.sequences.append((torch.autograd._get_sequence_nr(), self.stack[-1]))
 
-    def backward(self, loss: Any) -> None:
-        """Called with the loss before the backward pass: adds a hook to every autograd node."""
+    def backward(self, outputs: Sequence[Any]) -> None:
+        """Called with the outputs before the backward pass: adds a hook to every autograd node."""
         self.change("")
-        first = loss.grad_fn if isinstance(loss, torch.Tensor) else None
-        waiting, seen = [first] if first is not None else [], {first}
+        first = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)} - {None}
+        waiting, seen = list(first), set(first)
         while waiting:
             function = waiting.pop()
             function.register_prehook(self.teller(function._sequence_nr()))
@@ -180,6 +185,7 @@ def trace(
     parameters: Sequence[nn.Parameter],
     buffers: Sequence[torch.Tensor],
     inputs: Sequence[torch.Tensor],
+    differentiated: Callable | None = None,
 ) -> Trace:
     """Captures forward, loss and backward as one functional graph of aten operations.
 
@@ -188,15 +194,19 @@ def trace(
     model : nn.Module
         The source of module names.
     run : callable
-        ``run(parameters, buffers, inputs)`` returns the loss.
+        ``run(parameters, buffers, inputs)`` returns the list of outputs; without `differentiated`, one loss.
     parameters, buffers, inputs : sequences of tensors
-        Parameters get gradients; buffers may be written to.
+        Parameters get gradients, and so do inputs that require one; buffers may be written to.
+    differentiated : callable, optional
+        ``differentiated(outputs)`` returns the places of the outputs whose gradients the step takes as inputs. Without
+        it the only output is a loss, whose gradient is 1.
     """
-    found = _trace_once(model, run, parameters, buffers, inputs)
+    arguments = (model, run, parameters, buffers, inputs, differentiated)
+    found = _trace_once(*arguments)
     if any("mkldnn_rnn" in str(node.target) for node in found.module.graph.nodes):
         # torch traces this kernel as for inference, and its backward pass would fail: use the operations inside it
         with torch.backends.mkldnn.flags(enabled=False):
-            found = _trace_once(model, run, parameters, buffers, inputs)
+            found = _trace_once(*arguments)
     return found
 
 
@@ -206,26 +216,34 @@ def _trace_once(
     parameters: Sequence[nn.Parameter],
     buffers: Sequence[torch.Tensor],
     inputs: Sequence[torch.Tensor],
+    differentiated: Callable | None,
 ) -> Trace:
     from torch._functorch.aot_autograd import _aot_export_function
 
     scribe = _Scribe()
     state = len(parameters) + len(buffers)
 
-    def step(*values: torch.Tensor) -> tuple[torch.Tensor]:
-        loss = run(values[: len(parameters)], values[len(parameters) : state], values[state:])
-        scribe.backward(loss)
-        return (loss,)
+    def step(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        outputs = run(values[: len(parameters)], values[len(parameters) : state], values[state:])
+        if differentiated is not None:
+            # a view that gets a gradient would be traced through its base, which is no output
+            chosen = set(differentiated(outputs))
+            outputs = [
+                (out.clone() if out._is_view() else out) if place in chosen else out.detach()
+                for place, out in enumerate(outputs)
+            ]
+        scribe.backward(outputs)
+        return tuple(outputs)
 
     try:
         scribe.listen(model)
-        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers():
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers(), compiling():
             module, metadata, _, _ = _aot_export_function(
                 step,
                 (*parameters, *buffers, *inputs),
                 num_params_buffers=state,
                 decompositions={},
-                no_tangents=True,
+                no_tangents=differentiated is None,
                 trace_joint=True,
             )
     except Unsupported:
@@ -234,8 +252,11 @@ def _trace_once(
         raise Unsupported(_why_not(error)) from error
     finally:
         scribe.close()
-    for node in list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]:
-        module.graph.erase_node(node)  # tangents: that of the loss is 1
+    tangents = list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]
+    if differentiated is None:
+        for node in tangents:
+            module.graph.erase_node(node)  # that of the loss is 1
+        tangents = []
     written = list(metadata.mutated_inp_runtime_indices)
     if any(index >= state for index in written):
         raise Unsupported(
@@ -245,20 +266,33 @@ def _trace_once(
         raise Unsupported(
             "the model writes to a parameter during the step: make it a buffer, or write under the optimizer"
         )
-    count = len(written)
-    first = count + 1
     results = pytree.tree_leaves(module.graph.output_node().args[0], is_leaf=lambda leaf: leaf is None)
-    origin, backward = {}, False
+    first = len(results) - state - len(inputs)
+    origin, waiting = {}, {node for node in results[:first] if isinstance(node, fx.Node)}  # the backward pass begins after the last output
     for node in module.graph.nodes:
-        origin[node] = (node.meta.get("custom", {}).get("pebble", ""), backward)
-        backward = backward or node is results[count]
+        origin[node] = (node.meta.get("custom", {}).get("pebble", ""), not waiting)
+        waiting.discard(node)
     return Trace(
         module,
-        {first + i: i for i in range(len(parameters)) if results[first + i] is not None},
+        {first + i: i for i in range(state + len(inputs)) if results[first + i] is not None},
         {place: index - len(parameters) for place, index in enumerate(written)},
-        count,
+        written,
+        list(range(len(written), len(written) + len(metadata.output_info))),
+        tangents,
         origin,
     )
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data, such
+    as that of a mask without padding."""
+    before = torch.compiler._is_compiling_flag
+    torch.compiler._is_compiling_flag = True
+    try:
+        yield
+    finally:
+        torch.compiler._is_compiling_flag = before
 
 
 @contextmanager
@@ -384,6 +418,25 @@ def place_of(error: BaseException) -> str:
 TORCH_FOLDER, OWN_FOLDER = os.path.dirname(torch.__file__), os.path.dirname(__file__)
 
 
+@contextmanager
+def reparametrized(module: nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
+    """`module` with other tensors in place of its parameters and buffers, also where they are tied."""
+    from torch.nn.utils.stateless import _reparametrize_module
+
+    with _reparametrize_module(module, tensors, tie_weights=True):
+        yield
+
+
+def container_of(value: Any) -> tuple[list[Any], Any, Callable] | None:
+    """The entries of a container that torch knows, what else determines it, and a function that builds one of other
+    entries; None for other objects."""
+    node = pytree.SUPPORTED_NODES.get(pytree._get_node_type(value))
+    if node is None:
+        return None
+    entries, context = node.flatten_fn(value)
+    return list(entries), context, lambda others: node.unflatten_fn(others, context)
+
+
 class Fakes:
     """Tensors without data, to get the shapes, layouts and aliasing of a step without computing."""
 
@@ -503,7 +556,7 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
     Parameters
     ----------
     run : callable
-        ``run(parameters, buffers, inputs)`` returns the loss.
+        ``run(parameters, buffers, inputs)`` returns a list with the loss.
     budget : float or None
         From 0 to 1; None: the partitioner that saves everything.
     solver, estimator : str or object
@@ -526,7 +579,7 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
         copies = [
             buffer.clone() for buffer in buffers
         ]  # otherwise a backward pass that recomputes would read updated buffers
-        return run(parameters, copies, inputs), copies
+        return run(parameters, copies, inputs)[0], copies
 
     compiled = aot_function(
         functional, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={}

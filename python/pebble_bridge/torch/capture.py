@@ -28,11 +28,12 @@ class Captured:
     parameters: list[nn.Parameter]  # parameters that get gradients
     buffers: list[torch.Tensor]  # all others, frozen parameters first
     parameter_names: list[str]
-    loss_place: int
-    gradient_places: dict[int, int]
+    output_places: list[int]
+    tangent_outputs: list[int]  # outputs that get a gradient from outside; none in a step that ends in a loss
+    gradient_places: dict[int, int]  # to parameters, and to inputs counted after parameters and buffers
     buffer_places: dict[int, int]
     example_inputs: tuple[torch.Tensor, ...]
-    run: Callable
+    run: Callable  # of parameters, buffers and inputs; returns the outputs
     state: State
 
     def __repr__(self) -> str:
@@ -43,11 +44,43 @@ class Captured:
         constants = [getattr(self.program.module, node.target) for node in self.program.given if node.op == "get_attr"]
         return [*self.parameters, *self.buffers, *inputs, *constants]
 
+    @property
+    def leaves(self) -> list[torch.Tensor]:
+        """The tensors that gradients are numbered by."""
+        return [*self.parameters, *self.buffers, *self.example_inputs]
+
+    def leaf_name(self, index: int) -> str:
+        named = [*self.parameter_names, *self.state.others]
+        return named[index] if index < len(named) else f"input {index - len(named)}"
+
+    @property
+    def loss_place(self) -> int:
+        return self.output_places[0]
+
     def plain_step(self, inputs: Sequence[torch.Tensor] | None = None) -> torch.Tensor:
-        """One step of eager PyTorch: forward, loss, backward into ``.grad``."""
-        loss = self.run(self.parameters, self.buffers, self.example_inputs if inputs is None else inputs)
-        loss.backward()
-        return loss.detach()
+        """One step of eager PyTorch: forward, loss, backward into ``.grad``. Returns the first output."""
+        outputs = self.run(self.parameters, self.buffers, self.example_inputs if inputs is None else inputs)
+        return self.backward(outputs)
+
+    def backward(self, outputs: list[torch.Tensor]) -> torch.Tensor:
+        if self.tangent_outputs:
+            torch.autograd.backward([outputs[i] for i in self.tangent_outputs], self.program.make_tangents())
+        else:
+            outputs[0].backward()
+        return outputs[0].detach()
+
+    def plain_results(self) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
+        """Outputs and gradients (by leaf) of a plain step. Gradients go to other leaves than the parameters themselves,
+        so that no hook of a trainer or of a wrapper such as DistributedDataParallel runs."""
+        parameters = [nn.Parameter(parameter.detach()) for parameter in self.parameters]
+        inputs = [value.detach().requires_grad_(value.requires_grad) for value in self.example_inputs]
+        outputs = self.run(parameters, self.buffers, inputs)
+        self.backward(outputs)
+        leaves, gradients = [*parameters, *self.buffers, *inputs], {}
+        for index in self.gradient_places.values():
+            gradients[index] = leaves[index].grad
+            leaves[index].grad = None  # a recurrent module may still have the leaf
+        return [output.detach() for output in outputs], gradients
 
 
 def capture(
@@ -92,8 +125,7 @@ def capture(
     if isinstance(loss, nn.Module):
         refuse_wrappers(loss)
     state = State(model, loss)
-    trained, others = list(state.trained.values()), list(state.others.values())
-    if not trained:
+    if not state.trained:
         raise Unsupported("no parameter of the model requires a gradient, so nothing to plan: set requires_grad")
 
     def run(
@@ -109,12 +141,36 @@ def capture(
             raise Unsupported("the loss does not depend on any parameter that requires a gradient: check the loss")
         return result
 
-    trace = trace_as_found(state, run, inputs, {"model": model} if loss is None else {"model": model, "loss": loss})
+    roots = {"model": model} if loss is None else {"model": model, "loss": loss}
+    return capture_run(state, lambda *values: [run(*values)], inputs, roots, inplace=inplace, trials=trials)
+
+
+def capture_run(
+    state: State,
+    run: Callable,
+    inputs: tuple[torch.Tensor, ...],
+    roots: dict[str, Any],
+    *,
+    inplace: bool,
+    trials: bool,
+    differentiated: Callable | None = None,
+) -> Captured:
+    """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`."""
+    trained, others = list(state.trained.values()), list(state.others.values())
+    chosen: list[int] = []
+
+    def choose(outputs: list[torch.Tensor]) -> list[int]:
+        chosen[:] = differentiated(outputs)
+        return chosen
+
+    trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None)
+    leaves = [*trained, *others, *inputs]
     with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
+        tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
         passes.simplify(trace, trials)
-        program = analyse(trace.module, [*trained, *others, *inputs])
-        if passes.settle_gradients(trace, program, trained):
-            program = analyse(trace.module, [*trained, *others, *inputs])
+        program = analyse(trace, leaves, tangents)
+        if passes.settle_gradients(trace, program, leaves):
+            program = analyse(trace, leaves, tangents)
         for operation in program.operations:
             operation.module, operation.backward = trace.origin[operation.node]
         if inplace:
@@ -122,11 +178,12 @@ def capture(
             passes.try_inplace(program, trials)
     return Captured(
         program,
-        model,
+        roots["model"],
         trained,
         others,
         list(state.trained),
-        trace.loss,
+        trace.outputs,
+        chosen,
         trace.gradients,
         trace.buffers,
         inputs,
@@ -135,15 +192,25 @@ def capture(
     )
 
 
+def example_tangent(fake: torch.Tensor) -> torch.Tensor:
+    """1 for a loss, random numbers for other outputs."""
+    made = _adapter.real_like(fake)
+    return made.fill_(1) if made.dim() == 0 else made.div_(made.numel())
+
+
 def trace_as_found(
-    state: State, run: Callable, inputs: Sequence[torch.Tensor], roots: dict[str, Any]
+    state: State,
+    run: Callable,
+    inputs: Sequence[torch.Tensor],
+    roots: dict[str, Any],
+    differentiated: Callable | None = None,
 ) -> _adapter.Trace:
     """Traces the step and restores the model and the loss; `state` keeps what the trace depends on."""
     reads, generators = Reads(), other_generators()
     modules = [module for owner, _ in state.owners for module in owner.modules()]
     backward = has_backward_hooks(modules)  # then Python code runs in the backward pass too
 
-    def observed(*values: Sequence[torch.Tensor]) -> torch.Tensor:
+    def observed(*values: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         with reads.recording(found.objects, not backward and not found.samples):  # only once, because it is slow
             result = run(*values)
         found.sample()
@@ -152,12 +219,17 @@ def trace_as_found(
     with as_found(roots.values()) as found:
         with reads.recording(found.objects, backward):
             trace = _adapter.trace(
-                roots["model"], observed, list(state.trained.values()), list(state.others.values()), inputs
+                roots["model"],
+                observed,
+                list(state.trained.values()),
+                list(state.others.values()),
+                inputs,
+                differentiated,
             )
         refuse_what_moves(found, generators)
         reads.finish()
         changes = found.changes()
-    state.keep(roots, reads, changes)
+    state.keep(roots, reads, changes, guarded=differentiated is None)
     return trace
 
 
@@ -177,12 +249,16 @@ def refuse_what_moves(found: Found, generators: tuple[Any, Any]) -> None:
         )
 
 
-def check(model: nn.Module, inputs: Sequence[Any]) -> None:
+def check_model(model: nn.Module) -> None:
     if not isinstance(model, nn.Module):
         raise Unsupported(f"model: expected a torch.nn.Module, not {type(model).__name__}")
     for name, parameter in model.named_parameters():
         if isinstance(parameter, nn.UninitializedParameter):
             raise Unsupported(f'"{name}" has no shape yet: run the model once on a batch first')
+
+
+def check(model: nn.Module, inputs: Sequence[Any]) -> None:
+    check_model(model)
     refuse_wrappers(model)
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):

@@ -29,7 +29,7 @@ import torch
 from torch import nn
 
 from .errors import Unsupported
-from .found import LARGE, MISSING, contents, slots_of
+from .found import LARGE, MISSING, Own, contents, slots_of
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
 ALWAYS = ("training", "_parameters", "_buffers", "_modules")  # of a module, always watched
@@ -233,6 +233,8 @@ class Fingerprint:
     def visit(self, thing: Any, path: str) -> None:
         if isinstance(thing, nn.Module):
             self.visit_module(thing, path)
+        elif isinstance(thing, Own):
+            self.waiting.append((thing.__wrapped__, path))
         elif isinstance(thing, torch.Tensor):
             self.tensors.append([thing, version_of(thing), path])
         elif isinstance(thing, (types.FunctionType, types.MethodType, functools.partial, staticmethod, classmethod)):

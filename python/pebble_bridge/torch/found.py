@@ -22,6 +22,12 @@ CONTAINERS = (dict, list, tuple, set, deque)
 OPAQUE = (torch.Tensor, type, types.ModuleType, enum.Enum, *NUMBERS)
 
 
+class Own:
+    """An object of this package inside a model, in place of the function `__wrapped__`: no part of the model itself."""
+
+    __wrapped__: Any
+
+
 class Found:
     """Copies of the dictionaries, lists, sets and closure cells that modules and a loss consist of.
 
@@ -45,7 +51,7 @@ class Found:
                 self.requires_grad.append((thing, thing.requires_grad))
             elif isinstance(thing, nn.Module) and id(vars(thing)) not in self.copies:
                 self.classes.append((thing, type(thing)))
-            if not isinstance(thing, (*CONTAINERS, *OPAQUE)):
+            if not isinstance(thing, (*CONTAINERS, *OPAQUE, Own)):
                 self.objects.add(type(thing))
             for part, inside in parts_of(thing):
                 if id(part) not in self.copies:
@@ -105,6 +111,8 @@ MISSING = object()
 
 def parts_of(thing: Any) -> list[tuple[Any, list[Any]]]:
     """The containers of an object, each with its values."""
+    if isinstance(thing, Own):
+        return parts_of(thing.__wrapped__)
     if isinstance(thing, OPAQUE):
         return []
     if isinstance(thing, CONTAINERS) and not isinstance(thing, dict):

@@ -48,6 +48,7 @@ def lower(
     writer = _Writer(replay, scale)
     for operation in program.operations:
         writer.add_operation(operation)
+    writer.fixed = sum(program.fake[node].untyped_storage().nbytes() for node in program.rewritten)
     return writer.finish(cost_unit, name)
 
 
@@ -72,6 +73,7 @@ class _Writer:
     node_of: dict[Value, int] = field(default_factory=dict)
     token: int | None = None
     draws: int = 0
+    fixed: int = 0  # bytes in memory during the whole step
 
     def add(self, name: str, size: int, group: str, cost: int = 0, workspace: int = 0) -> int:
         self.names.append(name)
@@ -105,6 +107,8 @@ class _Writer:
             self.once.append(node)
         if operation.once:
             self.effects.append(node)
+        if operation.is_gate and self.token is not None:
+            self.edges.append((self.token, node))  # all draws of the forward pass come before
         if operation.random:
             self.chain(operation, node, group)
         if operation.over and not others:
@@ -133,7 +137,7 @@ class _Writer:
             groups=self.groups,
             targets=sorted({*self.keep, *self.effects}),
             order=range(len(self.names)),
-            fixed_size=states,
+            fixed_size=states + self.fixed,
             flops={node: work.flops for node, work in self.works.items()},
             bytes={node: work.bytes for node, work in self.works.items()},
             op={node: work.op for node, work in self.works.items()},

@@ -89,14 +89,9 @@ def untouched(captured: Captured) -> Iterator[None]:
 def plain_peak(captured: Captured) -> int:
     """Peak of the step with eager autograd."""
 
-    def run() -> None:
-        captured.plain_step()
-
     with untouched(captured):
         for _ in range(2):  # the first run may allocate persistent memory
-            for parameter in captured.parameters:
-                parameter.grad = None
-            peak = measure_peak(run, device_of(captured))
+            peak = measure_peak(captured.plain_results, device_of(captured))
     return peak
 
 
@@ -127,8 +122,7 @@ def check_capture(captured: Captured) -> None:
     step = compile_step(captured.program, program_order_moves(captured.program))
     with untouched(captured):
         start = torch.get_rng_state()
-        loss = captured.plain_step()
-        gradients = [parameter.grad for parameter in captured.parameters]
+        outputs, gradients = captured.plain_results()
         buffers = [buffer.detach().clone() for buffer in captured.buffers]
         drawn = torch.get_rng_state()
     with untouched(captured), kernels_alone(device_of(captured)):
@@ -140,13 +134,14 @@ def check_capture(captured: Captured) -> None:
             "the captured step draws other random numbers than the model: a random operation in it is not an operation "
             "of torch on tensors, or depends on the run; draw the numbers outside of the step and pass them in"
         )
-    pairs = [("the loss", loss, results[captured.loss_place])]
+    kind = "output" if captured.tangent_outputs else "loss"
+    pairs = [(f"the {kind}", out, results[place]) for out, place in zip(outputs, captured.output_places, strict=True)]
     for place, index in captured.gradient_places.items():
-        pairs.append((f"the gradient of {captured.parameter_names[index]}", gradients[index], results[place]))
+        pairs.append((f"the gradient of {captured.leaf_name(index)}", gradients[index], results[place]))
     updated = {index: results[place] for place, index in captured.buffer_places.items()}
     for index, name in enumerate(captured.state.others):
         pairs.append((f'the update of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
-    scale = largest(gradients)
+    scale = largest(gradients.values())
     for what, expected, found in pairs:
         if not nearly_equal(expected, found, scale):
             raise Unsupported(

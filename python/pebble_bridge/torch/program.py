@@ -3,6 +3,9 @@
 The captured fx graph has tensors, but memory consists of storages. Here every fx node is one of: a *given* tensor
 (parameter, buffer, input, constant), an *operation* that allocates one or more new storages, or a *view* of an existing
 storage. Views own no memory: they are created again whenever their base is recomputed, and freed with it.
+
+In a step whose outputs get gradients from outside, these gradients (*tangents*) are the values of one special operation,
+the *gate*. It reads all outputs and updated buffers, so that in every plan the part before the gate is the forward pass.
 """
 
 from __future__ import annotations
@@ -63,6 +66,10 @@ class Operation:
         return [value for value in self.outputs if value is not None]
 
     @property
+    def is_gate(self) -> bool:
+        return self.node.op == "placeholder"
+
+    @property
     def main(self) -> Value:
         """The output that represents the operation in the graph: the largest, the first of equals."""
         return max(self.values, key=lambda value: (value.size, -value.place))
@@ -73,7 +80,7 @@ class Operation:
 
     @property
     def target(self) -> str:
-        return _adapter.op_name(self.node.target)
+        return "gradients of the outputs" if self.is_gate else _adapter.op_name(self.node.target)
 
     def __repr__(self) -> str:
         return f"<Operation {self.name}: {self.target}>"
@@ -92,6 +99,16 @@ class Program:
     given: list[fx.Node]  # placeholders in order, then constants
     results: list[fx.Node | None]  # what the step returns, in order
     fake: dict[fx.Node, Any]
+    tangents: list[torch.Tensor] = field(default_factory=list)  # examples
+    rewritten: list[fx.Node] = field(default_factory=list)  # given buffers that get new values at the gate
+
+    @property
+    def gate(self) -> Operation | None:
+        return next((operation for operation in self.operations if operation.is_gate), None)
+
+    def make_tangents(self) -> list[torch.Tensor]:
+        """New tensors with the values of the examples."""
+        return [tangent.clone() for tangent in self.tangents]
 
 
 def tensors(value: Any) -> list[torch.Tensor | None]:
@@ -103,27 +120,30 @@ def tensors(value: Any) -> list[torch.Tensor | None]:
     return []
 
 
-def analyse(module: fx.GraphModule, inputs: list[torch.Tensor]) -> Program:
+def analyse(trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[torch.Tensor] | None = None) -> Program:
     """Finds the storages of a captured step by running it on fake tensors.
 
     Parameters
     ----------
-    module : fx.GraphModule
-        A functional graph: placeholders, calls of aten operations, one output.
+    trace : Trace
+        Its graph is functional: placeholders, calls of aten operations, one output.
     inputs : list of tensors
-        The tensors for the placeholders, in order; their data is not read.
+        The tensors for the placeholders before the tangents, in order; their data is not read.
+    tangents : list of tensors
+        Examples of the tangents.
 
     Raises
     ------
     Unsupported
         For an operation that writes to its arguments, or returns both new storages and views.
     """
-    return _Analysis(module, inputs).program()
+    return _Analysis(trace, inputs, tangents or []).program()
 
 
 class _Analysis:
-    def __init__(self, module: fx.GraphModule, inputs: list[torch.Tensor]) -> None:
-        self.module, self.graph = module, module.graph
+    def __init__(self, trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[torch.Tensor]) -> None:
+        self.module, self.graph = trace.module, trace.module.graph
+        self.trace, self.tangents = trace, tangents
         self.fake: dict[fx.Node, Any] = {}
         self.owner: dict[int, Value | None] = {}  # by storage; None: given
         self.alive: list[torch.Tensor] = []  # keeps storages alive, so that their keys are not reused
@@ -133,11 +153,37 @@ class _Analysis:
         self.root_of: dict[fx.Node, Value] = {}
         self.given: list[fx.Node] = []
         self.fakes = _adapter.Fakes()
+        self.gate = self.make_gate() if trace.tangents else None
         waiting = iter(inputs)
         for node in self.graph.nodes:
             self.visit(node, waiting)
 
+    def make_gate(self) -> Operation:
+        """The operation that receives the tangents; it joins the others before the first one that reads a tangent."""
+        gate = Operation(-1, self.trace.tangents[0], [], [], backward=True, once=True)
+        for place, (node, tangent) in enumerate(zip(self.trace.tangents, self.tangents, strict=True)):
+            self.fake[node] = fake = self.fakes.of(tangent)
+            # autograd has them until the backward pass ends
+            value = Value(-1, gate, place, fake.untyped_storage().nbytes(), kept=True)
+            gate.outputs.append(value)
+            self.owner[_adapter.storage_key(fake)] = value
+            self.alive.append(fake)
+            self.value_of[node] = self.root_of[node] = value
+        return gate
+
+    def place_gate(self) -> None:
+        """All outputs and updated buffers are computed now."""
+        results = _adapter.pytree.tree_leaves(self.graph.output_node().args[0], is_leaf=lambda leaf: leaf is None)
+        places = [*self.trace.buffers, *self.trace.outputs]
+        self.gate.reads = list({self.value_of[results[p]]: None for p in places if results[p] in self.value_of})
+        for value in self.gate.reads:
+            value.readers.append(self.gate)
+        self.gate.index = len(self.operations)
+        self.operations.append(self.gate)
+
     def visit(self, node: fx.Node, inputs: Iterator[torch.Tensor]) -> None:
+        if node in self.trace.tangents:
+            return
         if node.op == "placeholder":
             self.hand_in(node, self.fakes.of(next(inputs)))
         elif node.op == "get_attr":
@@ -189,7 +235,10 @@ class _Analysis:
                 f"{_adapter.op_name(node.target)} returns new tensors and views of its inputs at once; "
                 "call it in a custom operator that copies"
             )
-        operation = Operation(len(self.operations), node, [], self.reads(node), random=_adapter.is_random(node.target))
+        reads = self.reads(node)
+        if self.gate is not None and self.gate.index < 0 and any(value.operation is self.gate for value in reads):
+            self.place_gate()
+        operation = Operation(len(self.operations), node, [], reads, random=_adapter.is_random(node.target))
         operation.once = operation.random or _adapter.has_effects(node.target)
         for place, tensor in enumerate(outputs):
             if tensor is None:
@@ -248,6 +297,8 @@ class _Analysis:
             self.given,
             results,
             self.fake,
+            self.tangents,
+            [self.given[place] for place in self.trace.written] if self.gate is not None else [],
         )
 
     def drop_unread(self) -> None:

@@ -6,6 +6,7 @@ the allocator. Views are created when a computation first reads them, and again 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,9 +23,12 @@ Step = Callable[..., tuple]
 class Compiler:
     """Generates the source of a step; see `compile_step`."""
 
-    def __init__(self, program: Program, marks: bool, replayed: set[Operation]) -> None:
-        self.program, self.marks, self.replayed = program, marks, replayed
+    def __init__(self, program: Program, marks: bool, replayed: set[Operation], split: set[int] | None = None) -> None:
+        self.program, self.marks, self.replayed, self.split = program, marks, replayed, split
         self.lines: list[str] = []
+        self.forward: list[str] = []  # the lines before the gate, if the step is split there
+        self.saved: list[str] = []
+        self.old: dict[str, str] = {}  # copies of buffers as they were before the step, by the buffer
         self.names: dict[str, Any] = {"host": None, "mark": None}
         self.constants: dict[int, str] = {}
         self.held: dict[Value, list[str]] = {}  # variables that refer to its storage, while it is resident
@@ -78,6 +82,9 @@ class Compiler:
         """Runs the kernel and keeps its outputs `needed`; outputs that are already in memory are replaced."""
         if self.marks:
             self.lines.append(f"mark({operation.index})")
+        if operation.is_gate:
+            self.receive_tangents(needed)
+            return
         for node in operation.node.all_input_nodes:
             self.tensor(node)
         for value in needed:
@@ -143,24 +150,67 @@ class Compiler:
         self.stored.remove(value)
         self.lines.append(f"host.drop(h{value.index}); h{value.index} = None")
 
+    # -- the gate --------------------------------------------------------------------------------------------------
+
+    def receive_tangents(self, needed: Sequence[Value]) -> None:
+        """The gradients of the outputs arrive; in a split step the forward pass ends before that."""
+        if self.split is None:
+            self.lines.append(f"tangents = {self.constant(self.program.make_tangents, 'f')}()")
+        else:
+            self.end_forward()
+        self.lines += [f"{name_of(value)} = tangents[{value.place}]" for value in needed]
+        self.lines.append("tangents = None")
+        for value in needed:
+            self.hold(value)
+
+    def end_forward(self) -> None:
+        """Returns the results so far and saves the values that are in memory; views are created again later. Buffers are
+        updated now, so what is recomputed later reads copies of the old ones."""
+        results = self.results(sorted(self.split))
+        self.saved = [name_of(value) for value in self.held]
+        self.saved += [f"h{value.index}" for value in sorted(self.stored, key=lambda value: value.index)]
+        self.saved += [f"s{operation.index}" for operation in sorted(self.drawn, key=lambda operation: operation.index)]
+        self.forward, self.lines = [*self.lines, f"results = ({results})"], []
+        self.held = {value: [name_of(value)] for value in self.held}
+        self.variable = {}
+        for index, node in enumerate(self.program.given):
+            old = node in self.program.rewritten
+            self.variable[node] = f"o{index}" if old else f"g{index}"
+            if old:
+                self.old[f"o{index}"] = f"g{index}"
+
     # -- the step --------------------------------------------------------------------------------------------------
 
-    def finish(self) -> Step:
+    def results(self, places: Sequence[int]) -> str:
+        nodes = [self.program.results[place] for place in places]
+        return "".join((self.tensor(node) if isinstance(node, fx.Node) else "None") + ", " for node in nodes)
+
+    def finish(self) -> Any:
         for value in sorted(self.stored, key=lambda value: value.index):
             self.drop(value)
-        results = []
-        for node in self.program.results:
-            results.append(self.tensor(node) if isinstance(node, fx.Node) else "None")
-        count = len(self.program.given)
-        head = "".join(f"g{i}, " for i in range(count))
-        body = "\n    ".join(
-            ([f"{head}= given"] if count else []) + self.lines + [f"return ({''.join(r + ', ' for r in results)})"]
+        places = [place for place in range(len(self.program.results)) if place not in (self.split or ())]
+        self.lines.append(f"return ({self.results(places)})")
+        if self.split is None:
+            return self.function("step(given, host, mark)", self.lines)
+        text = "\n".join(self.lines)
+        read = [old for old in self.old if re.search(rf"\b{old}\b", text)]
+        saved = ", ".join([*self.saved, *read])
+        copies = [f"{old} = {self.old[old]}.clone()" for old in read]
+        forward = self.function("forward(given, host)", [*copies, *self.forward, f"return results, [{saved}]"])
+        unpack = [f"{saved}, = saved"] if saved else []
+        return forward, self.function(
+            "backward(given, saved, tangents, host)", [*unpack, "saved.clear()", *self.lines]
         )
-        source = f"def step(given, host, mark):\n    {body}\n"
+
+    def function(self, head: str, lines: list[str]) -> Any:
+        count = len(self.program.given)
+        given = "".join(f"g{i}, " for i in range(count))
+        body = "\n    ".join(([f"{given}= given"] if count else []) + lines)
+        source = f"def {head}:\n    {body}\n"
         exec(compile(source, "<pebble_bridge plan>", "exec"), self.names)
-        step = self.names["step"]
-        step.source = source
-        return step
+        function = self.names[head.partition("(")[0]]
+        function.source = source
+        return function
 
 
 def name_of(value: Value) -> str:
@@ -170,7 +220,9 @@ def name_of(value: Value) -> str:
 Move = tuple[str, Operation | Value, Any]
 
 
-def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False) -> Step:
+def compile_step(
+    program: Program, moves: Sequence[Move], *, marks: bool = False, split: set[int] | None = None
+) -> Any:
     """A function that executes `moves`.
 
     Parameters
@@ -182,16 +234,19 @@ def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False
         host pool, ``("store" | "load" | "drop", value, None)``.
     marks : bool
         Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
+    split : set of int, optional
+        The places of the results of the forward pass, to get two functions.
 
     Returns
     -------
     callable
         ``step(given, host, mark)`` returning the results in the order of ``program.results``; its source is
-        ``step.source``.
+        ``step.source``. With `split`: ``forward(given, host)``, which returns its results and the saved values, and
+        ``backward(given, saved, tangents, host)``, which empties the list of saved values.
     """
     times = Counter(what for kind, what, _ in moves if kind == "compute")
     compiler = Compiler(
-        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}
+        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}, split
     )
     for kind, what, argument in moves:
         if kind == "compute":

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from . import _adapter
 from .errors import Unsupported
 from .fingerprint import Fingerprint, Reads
 from .gradient_hooks import GradientGuard
@@ -60,12 +61,14 @@ class State:
                 return call_with(owner, {own: values[here] for own, here in names.items()}, inputs)
         return module(*inputs)
 
-    def keep(self, roots: dict[str, Any], reads: Reads, changes: list) -> None:
-        """Keeps the values that the captured step read from Python objects, and which of them the model may change."""
+    def keep(self, roots: dict[str, Any], reads: Reads, changes: list, guarded: bool) -> None:
+        """Keeps the values that the captured step read from Python objects, and which of them the model may change. A
+        step that autograd does not run is guarded against hooks on gradients."""
         self.roots = list(roots.values())
         self.fingerprint = Fingerprint(roots, reads)
         self.fingerprint.see(changes)
-        self.guard = GradientGuard(self.trained, [module for owner, _ in self.owners for module in owner.modules()])
+        modules = [module for owner, _ in self.owners for module in owner.modules()]
+        self.guard = GradientGuard(self.trained, modules) if guarded else None
 
     def check(self) -> None:
         """Raises if something that the captured step depends on has changed."""
@@ -74,7 +77,8 @@ class State:
             for name, tensor, kind in zip(self.paths, self.tensors, self.kinds, strict=True):
                 if kind_of(tensor) != kind:
                     raise Unsupported(f"{name} was frozen, moved or converted since fit; call fit again")
-        self.guard.check()
+        if self.guard is not None:
+            self.guard.check()
         now_cast = autocast_of(self.device)
         if now_cast is not None and now_cast != self.autocast:
             raise Unsupported(
@@ -102,6 +106,14 @@ def path_of(name: str) -> str:
 def autocast_of(device: str) -> torch.dtype | None:
     """The current dtype of autocast; None if it is off."""
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+
+
+@contextmanager
+def with_tensors(module: nn.Module, given: dict[str, torch.Tensor]) -> Iterator[None]:
+    """`module` with `given` for its tensors; rejects a call that replaces a buffer, which would be lost."""
+    with _adapter.reparametrized(module, given):
+        yield
+        refuse_assignment(module, given)
 
 
 def call_with(module: nn.Module, given: dict[str, torch.Tensor], inputs: Sequence[Any]) -> Any:

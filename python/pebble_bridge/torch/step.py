@@ -153,17 +153,21 @@ class Planner:
         options: Options | None = None,
     ) -> None:
         self.options = options or Options()
-        if self.options.random not in ("once", "replay"):
-            raise Unsupported(
-                f'random="{self.options.random}": expected "once" (never recomputed) or "replay" (from the saved '
-                "generator state)"
-            )
-        if self.options.costs not in ("measured", "flops"):
-            raise Unsupported(f'costs="{self.options.costs}": expected "measured" or "flops"')
-        check_machine(self.options)
-        self.captured = capture(
-            model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured"
-        )
+        check_options(self.options)
+        trials = self.options.costs == "measured"
+        self.prepare(capture(model, example_inputs, loss, model_inputs, inplace=inplace, trials=trials))
+
+    @classmethod
+    def of(cls, captured: Captured, options: Options) -> Planner:
+        """A planner for a step that is already captured."""
+        self = cls.__new__(cls)
+        self.options = options
+        self.prepare(captured)
+        return self
+
+    def prepare(self, captured: Captured) -> None:
+        """Gets the costs of the captured step."""
+        self.captured = captured
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
@@ -281,8 +285,14 @@ class Planner:
         return found
 
 
-def check_machine(options: Options) -> None:
-    """Rejects a machine that cannot price a step."""
+def check_options(options: Options) -> None:
+    """Rejects options that do not exist, and a machine that cannot price a step."""
+    if options.random not in ("once", "replay"):
+        raise Unsupported(
+            f'random="{options.random}": expected "once" (never recomputed) or "replay" (from the saved generator state)'
+        )
+    if options.costs not in ("measured", "flops"):
+        raise Unsupported(f'costs="{options.costs}": expected "measured" or "flops"')
     machine = options.machine
     if machine is None:
         return

@@ -1,0 +1,402 @@
+"""`budget`: a model whose training steps run within a memory budget, used as before."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+import pebble_bridge as pb
+
+from . import report
+from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
+from .capture import Captured, capture_run, check_model
+from .errors import Unsupported
+from .fingerprint import PLAIN
+from .found import Own
+from .runner import compile_step
+from .state import State, autocast_of, kernels_alone, with_tensors
+from .step import Options, Planned, Planner, check_options
+
+STATES = 4  # plans for one kind of call, for different states of the model
+
+
+class Budgeted(Own):
+    """The forward function of a model that plans its training steps; see `budget`.
+
+    A call without gradients runs the model itself. A call for training is captured and planned when its kind (shapes,
+    types, other arguments, modes) is new; then the plan runs up to the outputs, and the rest of it when autograd brings
+    the gradients of the outputs.
+    """
+
+    bypassed = 0  # above 0 while a capture runs the models themselves
+
+    def __init__(self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool) -> None:
+        self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
+        self.__wrapped__ = model.forward
+        self.entries: dict[Any, list[Entry]] = {}
+        self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if Budgeted.bypassed or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+            return self.__wrapped__(*args, **kwargs)
+        call = Call(self, args, kwargs)
+        entry = self.entry_of(call)
+        if entry is None:
+            return self.__wrapped__(*args, **kwargs)
+        return entry.run(call.tensors)
+
+    def entry_of(self, call: Call) -> Entry | None:
+        """The plan for a call; None if no parameter or input gets a gradient."""
+        used = self.used.get(call.key)
+        known = self.entries.setdefault(call.key, [])
+        for entry in known:
+            if (used is None or entry.takes == used) and entry.holds():
+                return entry
+        captured = call.capture(used)
+        if captured is None:
+            return None
+        planned = Planner.of(captured, self.options).fit(self.limit)
+        if self.verbose:
+            print(report.one_line(planned))
+        known[:] = [Entry(self, call, planned), *known[: STATES - 1]]
+        return known[0]
+
+    @property
+    def plans(self) -> list[Planned]:
+        """The plans so far, the newest first."""
+        return [entry.planned for known in reversed(self.entries.values()) for entry in known]
+
+    def __deepcopy__(self, memo: dict) -> Budgeted:
+        made = Budgeted.__new__(Budgeted)
+        memo[id(self)] = made
+        made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
+        made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
+        made.entries, made.used = {}, {}
+        return made
+
+    def __reduce__(self) -> tuple:
+        return Budgeted, (self.model, self.limit, self.options, self.verbose)
+
+    def __repr__(self) -> str:
+        return f"<{type(self.model).__name__}.forward within {self.limit}, {len(self.plans)} plans>"
+
+
+@contextmanager
+def bypassing() -> Iterator[None]:
+    Budgeted.bypassed += 1
+    try:
+        yield
+    finally:
+        Budgeted.bypassed -= 1
+
+
+class Call:
+    """The arguments of one call, and the key of its kind."""
+
+    def __init__(self, owner: Budgeted, args: tuple, kwargs: dict[str, Any]) -> None:
+        self.owner, self.tensors = owner, []
+        self.structure = take_tensors((args, kwargs), self.tensors)
+        device = self.tensors[0].device.type if self.tensors else "cpu"
+        kinds = tuple(map(kind_of, self.tensors))
+        self.key = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.outputs: Any = None  # their structure
+        self.able: list[int] = []  # outputs that can get a gradient
+
+    def capture(self, used: tuple[int, ...] | None) -> Captured | None:
+        model, forward = self.owner.model, self.owner.__wrapped__
+        check_model(model)
+        state = State(model, None)
+        if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
+            return None
+        given_names = state.owners[0][1]
+
+        def run(parameters: Sequence, buffers: Sequence, inputs: Sequence) -> list[torch.Tensor]:
+            named = state.named(parameters, buffers)
+            args, kwargs = put_tensors(self.structure, inputs)
+            with bypassing(), with_tensors(model, {own: named[here] for own, here in given_names.items()}):
+                outputs: list[torch.Tensor] = []
+                self.outputs = take_tensors(without_caches(forward(*args, **kwargs)), outputs)
+            for other in others_in(self.outputs):
+                if not isinstance(other, PLAIN):
+                    raise Unsupported(
+                        f"the model returns an object of the class {type(other).__name__}, and only tensors, numbers "
+                        "and containers can be returned from a plan: return its tensors"
+                    )
+            return outputs
+
+        def differentiated(outputs: list[torch.Tensor]) -> list[int]:
+            self.able = able = [place for place, output in enumerate(outputs) if output.requires_grad]
+            if not able:
+                raise NoGradient
+            losses = [place for place in able if outputs[place].dim() == 0]
+            return sorted(set(able) & set(used or ())) or losses or able
+
+        inputs = tuple(tensor.detach().requires_grad_(tensor.requires_grad) for tensor in self.tensors)
+        try:
+            return capture_run(
+                state,
+                run,
+                inputs,
+                {"model": model},
+                inplace=True,
+                trials=self.owner.options.costs == "measured",
+                differentiated=differentiated,
+            )
+        except NoGradient:
+            return None
+
+
+class NoGradient(Unsupported):
+    """No output depends on something that requires a gradient."""
+
+
+def without_caches(output: Any) -> Any:
+    """A model's output without keys and values of attention that are cached for generation: in training nobody reads
+    them, and each would be in memory until the step ends. Libraries do the same for gradient checkpointing."""
+    keys = [key for key, value in output.items() if is_cache(value)] if isinstance(output, dict) else []
+    if not keys:
+        return tuple(None if is_cache(o) else o for o in output) if type(output) is tuple else output
+    output = copy.copy(output)
+    for key in keys:
+        output[key] = None
+    return output
+
+
+def is_cache(value: Any) -> bool:
+    return any(base.__name__ == "Cache" and "transformers" in base.__module__ for base in type(value).__mro__)
+
+
+class Entry:
+    """A plan in use: its functions for the forward and the backward pass."""
+
+    def __init__(self, owner: Budgeted, call: Call, planned: Planned) -> None:
+        self.owner, self.key, self.planned, self.captured = owner, call.key, planned, planned.captured
+        self.outputs, self.able = call.outputs, call.able
+        self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        program, gradients = self.captured.program, self.captured.gradient_places
+        self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
+        late = [place for place in range(len(program.results)) if place not in self.early]
+        self.forward, self.backward = compile_step(program, planned.moves, split=set(self.early))
+        self.leaves = sorted(gradients.values())
+        place_of = {leaf: place for place, leaf in gradients.items()}
+        self.gradients = [late.index(place_of[leaf]) for leaf in self.leaves]  # places in the results of `backward`
+        self.random = any(operation.random for operation in program.operations)
+        self.host = planned.host
+
+    def holds(self) -> bool:
+        """Whether the model is as it was when this was captured."""
+        try:
+            self.captured.state.check()
+        except Unsupported:
+            return False
+        return True
+
+    def run(self, inputs: list[torch.Tensor]) -> Any:
+        run = Run(self, inputs)
+        leaves = [*self.captured.parameters, *self.captured.buffers, *inputs]
+        graded = Step.apply(run, *[leaves[leaf] for leaf in self.leaves])
+        outputs, run.outputs = run.outputs, []
+        for place, output in zip(self.able, graded, strict=True):
+            outputs[place] = output
+        return put_tensors(self.outputs, outputs)
+
+
+class Step(torch.autograd.Function):
+    """A planned step for autograd: from parameters and inputs that get gradients to outputs that have them."""
+
+    @staticmethod
+    def forward(ctx: Any, run: Run, *leaves: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.run = run
+        ctx.set_materialize_grads(False)
+        return run.forward()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple:
+        return None, *ctx.run.backward(gradients)
+
+
+class Run:
+    """One step, and what it has saved between its forward and its backward pass."""
+
+    def __init__(self, entry: Entry, inputs: list[torch.Tensor]) -> None:
+        self.entry, self.inputs = entry, [value.detach() for value in inputs]
+        self.saved: list[Any] = []
+        self.outputs: list[torch.Tensor] = []
+
+    def forward(self) -> tuple[torch.Tensor, ...]:
+        entry, captured = self.entry, self.entry.captured
+        given = captured.given(self.inputs)
+        self.draws = generator_state(captured) if entry.random else None
+        self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
+        with kernels_alone(captured.state.device):
+            results, saved = entry.forward(given, entry.host)
+            result_at = dict(zip(entry.early, results, strict=True))
+            for place, index in captured.buffer_places.items():
+                captured.buffers[index].copy_(result_at[place])
+            # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
+            self.outputs = [result_at[place].detach() for place in captured.output_places]
+        self.given, self.saved = given, [saved]
+        self.versions = [tensor._version for tensor in given]
+        return tuple(self.outputs[place] for place in entry.able)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the outputs that will get gradients are known from an earlier step."""
+        return self.entry.key in self.entry.owner.used
+
+    def backward(self, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
+        if not self.saved:
+            raise RuntimeError(
+                "a planned step frees its values during the backward pass, so that it cannot run a second time "
+                "(retain_graph=True): call the model again"
+            )
+        if torch.is_grad_enabled():
+            raise Unsupported(
+                "gradients of gradients (create_graph=True) cannot be planned: call pebble_bridge.torch.release(model)"
+            )
+        if [tensor._version for tensor in self.given] != self.versions:
+            raise RuntimeError(
+                "a parameter or an input was written to between the forward and the backward pass of a planned step: "
+                "step the optimizer after backward()"
+            )
+        entry, saved = self.entry, self.saved.pop()
+        arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
+        entry.owner.used[entry.key] = tuple(arrived)
+        if not set(arrived) <= set(entry.takes):
+            saved.clear()
+            return self.plain_backward(arrived)
+        examples = zip(entry.takes, entry.captured.program.tangents, strict=True)
+        tangents = [as_example(arrived.get(place), example) for place, example in examples]
+        given, self.given = self.given, []
+        with kernels_alone(entry.captured.state.device):
+            results = entry.backward(given, saved, tangents, entry.host)
+        return [results[place] for place in entry.gradients]
+
+    def plain_backward(self, arrived: dict[int, torch.Tensor]) -> list[torch.Tensor]:
+        """The gradients by eager autograd, when outputs got some for which there is no plan; the next step has one."""
+        captured = self.entry.captured
+        if self.old is None and captured.buffer_places:
+            raise Unsupported(
+                "other outputs than in the steps before got gradients, and the model has updated its buffers since: "
+                "call pebble_bridge.torch.budget again"
+            )
+        buffers = list(captured.buffers)
+        for index, old in zip(captured.buffer_places.values(), self.old or [], strict=True):
+            buffers[index] = old
+        parameters = [nn.Parameter(parameter.detach()) for parameter in captured.parameters]
+        inputs = [
+            value.requires_grad_(example.requires_grad)
+            for value, example in zip(self.inputs, captured.example_inputs, strict=True)
+        ]
+        leaves = [*parameters, *buffers, *inputs]
+        with torch.enable_grad(), with_generator(captured, self.draws):
+            outputs = captured.run(parameters, buffers, inputs)
+            grads = torch.autograd.grad(
+                [outputs[place] for place in arrived],
+                [leaves[leaf] for leaf in self.entry.leaves],
+                list(arrived.values()),
+                allow_unused=True,
+            )
+        return list(grads)
+
+
+def as_example(tangent: torch.Tensor | None, example: torch.Tensor) -> torch.Tensor:
+    """A tangent in the layout for which the step was captured; zeros if none arrived."""
+    if tangent is None:
+        return torch.zeros_like(example)
+    if layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
+        return tangent
+    return torch.empty_like(example).copy_(tangent)
+
+
+def generator_state(captured: Captured) -> torch.Tensor:
+    device = captured.state.device
+    return torch.cuda.get_rng_state() if device == "cuda" else torch.get_rng_state()
+
+
+@contextmanager
+def with_generator(captured: Captured, state: torch.Tensor | None) -> Iterator[None]:
+    """The generator of the device in an earlier state."""
+    if state is None:
+        yield
+        return
+    restore = torch.cuda.set_rng_state if captured.state.device == "cuda" else torch.set_rng_state
+    now = generator_state(captured)
+    restore(state)
+    try:
+        yield
+    finally:
+        restore(now)
+
+
+def budget(
+    model: nn.Module,
+    limit: int | float | str = "60%",
+    *,
+    costs: str = "measured",
+    machine: Any = None,
+    offload: bool = False,
+    random: str = "replay",
+    time: float = 10.0,
+    seed: int = 1,
+    threads: int = 1,
+    verbose: bool = True,
+) -> nn.Module:
+    """Makes the training steps of a model run within a memory budget; the model is used as before.
+
+    ``model = budget(model, "60%")`` is the only line to add: call the model with the arguments that it takes, compute a
+    loss from its outputs or take the one that it returns, and call ``loss.backward()``. Gradients arrive through
+    autograd, so accumulation, loss scaling, clipping, hooks on parameters, DistributedDataParallel and trainers work
+    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Its ``forward`` is replaced; the module, its parameters and its state_dict stay the same.
+    limit : int or str
+        The peak of a step in addition to what is allocated before it: bytes, ``"8GiB"``, or a percentage of the
+        measured peak of the step without a plan. Gradients of parameters count, because they exist until the end.
+    costs, machine, offload, random, time, seed, threads : optional
+        See `fit`.
+    verbose : bool
+        Print a line for each new plan.
+
+    Returns
+    -------
+    nn.Module
+        `model` itself.
+
+    Raises
+    ------
+    Unsupported, DoesNotFit
+        At the first call for training: the model cannot be captured, or the budget is too small.
+    """
+    release(model)
+    options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
+    check_options(options)
+    model.forward = Budgeted(model, limit, options, verbose)
+    return model
+
+
+def release(model: nn.Module) -> nn.Module:
+    """Undoes `budget`; returns the model."""
+    planned = vars(model).get("forward")
+    if isinstance(planned, Budgeted):
+        if getattr(planned.__wrapped__, "__func__", None) is type(model).forward:
+            del model.forward
+        else:
+            model.forward = planned.__wrapped__
+    return model
+
+
+def plans(model: nn.Module) -> list[Planned]:
+    """The plans that a model with a budget has made so far, the newest first."""
+    forward = vars(model).get("forward")
+    if not isinstance(forward, Budgeted):
+        raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
+    return forward.plans
