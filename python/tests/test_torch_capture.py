@@ -325,3 +325,28 @@ def test_shortcuts_for_one_batch_are_not_captured():
     assert not torch.compiler.is_compiling()
     mask = torch.rand(3, 4) > 0.5
     assert torch.equal(planned(x, mask), model(x, mask).detach())
+
+
+class MixesTokens(nn.Module):
+    """Layers along another dimension than the last: the kernels' layouts are not those of torch's fake tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.norm, self.head = nn.Linear(6, 8), nn.Linear(8, 6), nn.BatchNorm1d(4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        y = nn.functional.dropout(self.two(nn.functional.dropout(self.one(x.transpose(1, 2)), 0.1)), 0.1)
+        x = x + y.transpose(1, 2)
+        return self.head(self.norm(x.transpose(1, 2)).transpose(1, 2)).square().mean()
+
+
+def test_transposed_values_have_the_layouts_of_their_kernels():
+    model = nn.Sequential(nn.Linear(4, 4), MixesTokens())
+    planned = planning.fit(model, torch.randn(3, 6, 4), None, "120%", time=0.5, verbose=False)
+    assert planned.measured_peak <= planned.budget
+
+
+def test_convolutions_without_padding_are_captured():
+    model = nn.Sequential(nn.Conv2d(3, 4, 3, padding="valid"), nn.Conv2d(4, 4, 3, 2, padding="valid"))
+    planned = planning.fit(model, torch.randn(2, 3, 9, 9), lambda y: y.square().mean(), "150%", time=0.5, verbose=False)
+    assert planned.measured_peak <= planned.budget

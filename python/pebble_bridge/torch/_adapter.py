@@ -540,8 +540,9 @@ def real_like(fake: Any) -> Any:
         return type(fake)(real_like(item) for item in fake)
     if not isinstance(fake, torch.Tensor):
         return fake
-    made = torch.empty_strided(tuple(fake.shape), tuple(fake.stride()), dtype=fake.dtype, device=fake.device)
-    return made.normal_() if made.is_floating_point() else made.zero_()
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(fake.shape, fake.stride(), strict=True))
+    flat = torch.empty(extent if fake.numel() else 0, dtype=fake.dtype, device=fake.device)  # elements may overlap
+    return (flat.normal_() if flat.is_floating_point() else flat.zero_()).as_strided(fake.shape, fake.stride())
 
 
 def saved_bytes(node: fx.Node) -> int:

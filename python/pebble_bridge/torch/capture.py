@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from . import _adapter, passes
+from ._layouts import kernel_layouts
 from .errors import Unsupported
 from .fingerprint import Reads, has_backward_hooks
 from .found import Found, as_found, other_generators, other_generators_drew
@@ -171,20 +173,22 @@ def capture_run(
         chosen[:] = differentiated(outputs)
         return chosen
 
-    trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None)
-    if differentiated:
-        long = {*chosen, *(held() if held else ())}
-        trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
     leaves = [*trained, *others, *inputs]
-    with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
-        tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
-        passes.simplify(trace, trials)
-        program = analyse(trace, leaves, tangents)
-        if passes.settle_gradients(trace, program, leaves):
+    with kernel_layouts() if trials else nullcontext():
+        trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None)
+        if differentiated:
+            long = {*chosen, *(held() if held else ())}
+            trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
+        with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
+            tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
+            passes.simplify(trace, trials)
             program = analyse(trace, leaves, tangents)
-        for operation in program.operations:
-            operation.module, operation.backward = trace.origin[operation.node]
-        if inplace:
+            if passes.settle_gradients(trace, program, leaves):
+                program = analyse(trace, leaves, tangents)
+    for operation in program.operations:
+        operation.module, operation.backward = trace.origin[operation.node]
+    if inplace:
+        with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
             passes.find_inplace(program)
             passes.try_inplace(program, trials)
     return Captured(
