@@ -167,7 +167,7 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)
-        return settings_done(j, s, pb_settings_games(&j->ctx, s, &spec->base, &spec->games));
+        spec->games = pb_settings_games(s, &spec->base);
     return true;
 }
 

@@ -86,9 +86,8 @@ typedef struct pb_time_report {
 pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result, const pb_graph **out,
                         pb_time_report *report);
 /* The machine's slow memories as tiers: those that have links from and to its first memory, in the order of the
- * machine. Names are borrowed.
- *   returns PB_EINVAL more than PB_MAX_TIERS */
-pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
+ * machine, at most PB_MAX_TIERS. Names are borrowed. Returns how many of them the machine has. */
+uint32_t pb_machine_tiers(const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
 
 /* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size + ceil(size *
  * 10^9 / bandwidth); the last part is absent if the bandwidth is 0. */
