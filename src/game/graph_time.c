@@ -96,7 +96,7 @@ static pb_status time_node(timing *t, pb_node v)
 {
     const pb_graph *g = t->g;
     pb_work work = pb_graph_work(g, v);
-    bool computed = pb_graph_is_computed(g, v), stated = work.has_flops || work.has_bytes;
+    bool computed = pb_graph_is_computed(g, v), stated = t->m->per_second && (work.has_flops || work.has_bytes);
     uint32_t i = g->note ? g->note_start[v] : 0, end = g->note ? g->note_start[v + 1] : 0;
     for (; i < end && g->note[i].kind == PB_NOTE_TIME; i++)
         t->note[t->note_count++] = g->note[i];
@@ -152,9 +152,6 @@ pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m,
                         pb_time_report *report)
 {
     timing t = {.ctx = ctx, .g = g->unpriced ? g->unpriced : g, .m = m, .result = result};
-    if (!m->per_second)
-        return pbi_fail(ctx, PB_EINVAL, "machine %.60s has an abstract clock (%.40s), so nodes take their costs",
-                        m->name, m->time_unit);
     pb_graph *timed = pb_arena_alloc(result, 1, sizeof *timed);
     pb_status status = timed ? take_arrays(&t) : PB_ENOMEM;
     for (pb_node v = 0; v < t.g->node_count && status == PB_OK; v++) {

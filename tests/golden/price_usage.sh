@@ -3,7 +3,7 @@ here=$(dirname "$0")
 pebble price
 pebble gen chain 4 -o g.json
 pebble price g.json
-pebble price g.json --machine red-blue
+pebble price g.json --machine none
 pebble price g.json --machine "$here/price_machine.json" -o - --json
 pebble price none.json --machine "$here/price_machine.json"
 pebble machine measure

@@ -136,7 +136,7 @@ static void the_report_names_what_is_outside(void **state)
     pb_arena_release(&d.arena);
 }
 
-static void an_abstract_clock_has_no_times(void **state)
+static void with_an_abstract_clock_nodes_keep_their_cost(void **state)
 {
     (void)state;
     desk d;
@@ -146,7 +146,10 @@ static void an_abstract_clock_has_no_times(void **state)
     time_it(&d);
     abstract.time_unit = "step";
     abstract.per_second = 0;
-    assert_int_equal(pb_graph_time(&d.ctx, d.g, &abstract, &d.arena, &d.timed, &d.report), PB_EINVAL);
+    assert_int_equal(pb_graph_time(&d.ctx, d.g, &abstract, &d.arena, &d.timed, &d.report), PB_OK);
+    assert_null(d.timed->note);
+    assert_int_equal(d.report.row_count, 0);
+    assert_int_equal(d.report.unknown, 1);
     pb_arena_release(&d.arena);
 }
 
@@ -177,7 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_from_models_then_rates_and_stated_ones_stay),
         cmocka_unit_test(the_report_names_what_is_outside),
-        cmocka_unit_test(an_abstract_clock_has_no_times),
+        cmocka_unit_test(with_an_abstract_clock_nodes_keep_their_cost),
         cmocka_unit_test(a_timed_graph_is_a_sample_for_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
