@@ -81,7 +81,7 @@ typedef struct pb_time_report {
     uint32_t outside; /* of all rows */
 } pb_time_report;
 /* The graph with `times` for every processor of the machine: by its models, else by its rates and bandwidths. It is a
- * graph of its own, with another hash; it borrows from `g` and `m`. The report is about the first processor.
+ * graph of its own, with another hash; it borrows from `g`, not from `m`. The report is about the first processor.
  *   returns PB_EINVAL a processor has no rate for a node; PB_ERANGE a time passes 2^63 */
 pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result, const pb_graph **out,
                         pb_time_report *report);

@@ -47,14 +47,17 @@ static pb_time_row *row_of(timing *t, const pb_work *work, bool modelled, pb_nod
     return row;
 }
 
-/* The word of a processor's name, which may be a new one. */
-static uint32_t word_number(timing *t, const char *name)
+/* The word of a processor's name; a new one is copied, so that the graph does not depend on the machine. */
+static pb_status word_number(timing *t, const char *name, uint32_t *out)
 {
-    for (uint32_t i = 0; i < t->word_count; i++)
-        if (strcmp(t->words[i], name) == 0)
-            return i;
-    t->words[t->word_count] = name;
-    return t->word_count++;
+    for (*out = 0; *out < t->word_count; ++*out)
+        if (strcmp(t->words[*out], name) == 0)
+            return PB_OK;
+    const char *copy = pb_arena_text(t->result, name, strlen(name));
+    if (!copy)
+        return PB_ENOMEM;
+    t->words[t->word_count++] = copy;
+    return PB_OK;
 }
 
 /* The time of v on a processor; *beyond as in pb_machine_model_time. */
@@ -103,6 +106,7 @@ static pb_status time_node(timing *t, pb_node v)
     for (uint32_t k = 0; k < t->m->processor_count && computed; k++) {
         const pb_machine_processor *p = &t->m->processors[k];
         uint64_t time;
+        uint32_t word;
         double beyond = 1;
         if (pbi_measured_time(g, v, p->name, &time)) {
             t->report.kept += k == 0;
@@ -115,9 +119,11 @@ static pb_status time_node(timing *t, pb_node v)
         pb_status status = find_time(t, v, p, &time, &beyond);
         if (status == PB_OK && k == 0)
             status = report_time(t, v, time, beyond);
+        if (status == PB_OK)
+            status = word_number(t, p->name, &word);
         if (status != PB_OK)
             return status;
-        t->note[t->note_count++] = (pb_note){PB_NOTE_TIME, word_number(t, p->name), time};
+        t->note[t->note_count++] = (pb_note){PB_NOTE_TIME, word, time};
     }
     for (; i < end; i++)
         t->note[t->note_count++] = g->note[i];
