@@ -152,6 +152,26 @@ static void broken_machines_are_refused(void **state)
     p.rates = zero;
     p.rate_count = 1;
     assert_int_equal(check(m, "not from 1 to 2^63 per second"), PB_EFORMAT);
+    static const pb_machine_rate many[PB_MACHINE_MAX_PARTS + 1];
+    p.rates = many;
+    p.rate_count = PB_MACHINE_MAX_PARTS + 1;
+    assert_int_equal(check(m, "has more than 1024 rates, bandwidths or models"), PB_EFORMAT);
+    static const pb_machine_model models[PB_MACHINE_MAX_PARTS + 1];
+    p = processors[0];
+    p.models = models;
+    p.model_count = PB_MACHINE_MAX_PARTS + 1;
+    assert_int_equal(check(m, "has more than 1024 rates, bandwidths or models"), PB_EFORMAT);
+    const pb_machine_point points[] = {{1, 1, 1}};
+    pb_machine_curve *curves = calloc(PB_MACHINE_MAX_POINTS + 1, sizeof *curves);
+    assert_non_null(curves);
+    for (uint32_t i = 0; i <= PB_MACHINE_MAX_POINTS; i++)
+        curves[i] = (pb_machine_curve){points, 1};
+    pb_machine_model model = {.op = "conv", .by = PB_BY_FLOPS, .curves = curves};
+    model.curve_count = PB_MACHINE_MAX_POINTS + 1;
+    p.models = &model;
+    p.model_count = 1;
+    assert_int_equal(check(m, "has more than 1048576 points in its models"), PB_EFORMAT);
+    free(curves);
     pb_machine_link l = links[0];
     m = one;
     m.links = &l;
