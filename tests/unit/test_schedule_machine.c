@@ -103,6 +103,24 @@ static void a_null_cap_is_no_limit(void **state)
     shut(&d);
 }
 
+static void the_largest_number_is_no_limit_either(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d,
+              "{\"format\":\"pebble-schedule/1\",\"game\":\"tiered\",\"cap\":18446744073709551615,\"tiers\":"
+              "[{\"load_cost\":1,\"cap\":\"18446744073709551615\"},{\"cap\":\"18446744073709551614\"}],\"moves\":[],"
+              "\"machine\":{\"format\":\"pebble-machine/1\",\"memories\":[{\"name\":\"m\",\"reserve\":1,\"cap\":"
+              "18446744073709551615}],\"processors\":[{\"name\":\"p\",\"memory\":\"m\"}]}}");
+    assert_true(d.s.cap == PB_UNLIMITED && d.s.tiers[0].cap == PB_UNLIMITED && d.s.tiers[1].cap == PB_UNLIMITED - 1);
+    assert_true(d.s.machine->memories[0].cap == PB_UNLIMITED);
+    pb_buffer bytes;
+    assert_int_equal(schedule_bytes(&d.ctx, &d.s, PB_FORMAT_JSON, &d.arena, &bytes), PB_OK);
+    assert_null(strstr(bytes.bytes, "18446744073709551615")); /* null, or omitted */
+    assert_non_null(strstr(bytes.bytes, "\"18446744073709551614\""));
+    shut(&d);
+}
+
 static void prices_have_priority_over_links(void **state)
 {
     (void)state;
@@ -227,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiers_name_the_links_of_the_machine),
         cmocka_unit_test(a_null_cap_is_no_limit),
+        cmocka_unit_test(the_largest_number_is_no_limit_either),
         cmocka_unit_test(prices_have_priority_over_links),
         cmocka_unit_test(a_machine_that_only_has_the_prices_is_skipped),
         cmocka_unit_test(errors_have_message_and_place),
