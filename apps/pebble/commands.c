@@ -151,6 +151,7 @@ const command commands[] = {
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"
+     "pebble ui g.json --machine a100-40\tin times on that machine\n"
      "pebble ui --no-open --port 8080\tprint the address only\n",
      "Only this machine can reach the page, at an address with a secret token. Ctrl-C stops the server.", "5", cmd_ui},
     {"help", ON_HELP, "show help", "pebble help [COMMAND] [--as text|man|bash|zsh|fish]",

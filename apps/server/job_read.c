@@ -263,9 +263,9 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
     return true;
 }
 
-bool job_read(job *j, const char *text, size_t length)
+bool job_read(job *j, const char *text, size_t length, const char *machine)
 {
-    pb_settings settings = {.wrong = PB_SETTING_COUNT};
+    pb_settings settings = {.text[PB_SET_machine] = machine, .wrong = PB_SETTING_COUNT};
     json_t *document = control_load(text, length, &j->ctx.error);
     if (!document)
         return false;
