@@ -47,6 +47,7 @@ class Budgeted(Own):
         "called",
         "changes",
         "entries",
+        "held",
         "limit",
         "model",
         "numbers",
