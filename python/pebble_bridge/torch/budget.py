@@ -576,10 +576,13 @@ def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     with torch.enable_grad():
         for batch in batches:
-            args, kwargs = ((), batch) if isinstance(batch, Mapping) else (batch, {})
-            call = Call(forward, args if isinstance(args, (tuple, list)) else (args,), dict(kwargs))
-            tensors = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in call.tensors]
-            args, kwargs = call.arguments(tensors)
+            named = isinstance(batch, Mapping)
+            args = () if named else tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+            tensors: list[torch.Tensor] = []
+            numbers: list[int | float] = []
+            structure = take_tensors((args, dict(batch) if named else {}), tensors, numbers)
+            real = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in tensors]
+            args, kwargs = put_tensors(structure, real, numbers)
             forward.entry_of(Call(forward, args, kwargs))
     forward.finish()
     return forward.plans
