@@ -179,8 +179,8 @@ class Shapes:
         self.budget = parse_budget(self.limit, self.whole)
 
     def estimate(self, program: Program, graph: str, kin: list[Known]) -> int | None:
-        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others. Returns
-        the peak of the plain step if it is known."""
+        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others.
+        Returns the peak of the plain step if it is known."""
         same = next((one for one in kin if one.graph == graph), None)
         sources = [same] if same else [one for one in kin if one.measured] or kin
         for index, operation in enumerate(program.operations):
@@ -340,3 +340,10 @@ def forget_examples(captured: Captured) -> None:
         fakes.of(value).requires_grad_(value.requires_grad) for value in captured.example_inputs
     )
     captured.program.tangents = [fakes.of(tangent) for tangent in captured.program.tangents]
+
+
+def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Zeros with the shape and layout of a tensor without data."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
+    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
