@@ -25,7 +25,7 @@ from .runner import compile_step
 from .shapes import Choice, Shapes
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
-from .wrapping import budgeted_forward, refuse_sharded, wrapped_module
+from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -227,6 +227,7 @@ class Call:
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
         refuse_sharded(model)
+        refuse_incomplete(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
