@@ -285,8 +285,8 @@ def _trace_once(
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data, such
-    as that of a mask without padding."""
+    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data,
+    such as that of a mask without padding."""
     before = torch.compiler._is_compiling_flag
     torch.compiler._is_compiling_flag = True
     try:

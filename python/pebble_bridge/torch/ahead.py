@@ -15,11 +15,12 @@ from .calls import put_tensors, take_tensors
 from .errors import Unsupported
 from .shapes import zeros_like
 from .step import Planned
+from .wrapping import budgeted_forward, wrapped_module
 
 
 def budgeted(model: nn.Module) -> Budgeted:
-    forward = vars(model).get("forward")
-    if not isinstance(forward, Budgeted):
+    forward = budgeted_forward(wrapped_module(model))
+    if forward is None or forward.released:
         raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
     return forward
 

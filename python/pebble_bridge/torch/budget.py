@@ -15,8 +15,8 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import report
-from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
+from . import measure, report
+from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
@@ -25,6 +25,7 @@ from .runner import compile_step
 from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
+from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -40,6 +41,21 @@ class Budgeted(Own):
     """
 
     bypassed = 0  # above 0 while a capture runs the models themselves
+    # slots, because functools.wraps copies the __dict__ of what it wraps
+    __slots__ = (
+        "__wrapped__",
+        "called",
+        "changes",
+        "entries",
+        "limit",
+        "model",
+        "numbers",
+        "options",
+        "released",
+        "shapes",
+        "used",
+        "verbose",
+    )
 
     def __init__(
         self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool, cache: Any = None
@@ -50,18 +66,39 @@ class Budgeted(Own):
         self.start()
 
     def start(self) -> None:
+        self.called = self.released = False
         self.changes: Counter[str] = Counter()  # attributes because of which a call was captured again
         self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
+        self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if Budgeted.bypassed or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        self.called = True
+        if args and args[0] is self.model:  # bound to it, by a library that has removed its own wrapper
+            args = args[1:]
+        if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self.__wrapped__(*args, **kwargs)
         call = Call(self, args, kwargs)
-        inputs, entry = call.tensors, self.entry_of(call)
+        inputs = call.tensors
+        try:
+            entry = self.entry_of(call)
+        except Unsupported as error:
+            if not self.numbers[call.kind].fix(call.passed, str(error)):
+                raise
+            call = Call(self, args, kwargs)
+            inputs, entry = call.tensors, self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
         return entry.run(inputs)
+
+    def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
+        """A hook of the model: rejects a forward that was put in place of this one and does not call it."""
+        called, self.called = self.called, False
+        if not called and torch.is_grad_enabled() and not self.released:
+            raise Unsupported(
+                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
+                "nothing would be planned: call budget last, for example budget(trainer.model, ...)"
+            )
 
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
@@ -78,7 +115,12 @@ class Budgeted(Own):
         captured = call.capture(used)
         if captured is None:
             return None
+        if not self.numbers[call.kind].passed.issuperset(call.passed):
+            measure.check_capture(captured)  # with tensors for numbers, and the model with the numbers
         choice = self.shapes.plan(captured)
+        self.numbers[call.kind].passed |= set(call.passed)
+        for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
+            del self.entries[key]  # their numbers are inputs now
         self.show(choice.planned)
         known[:] = [Entry(self, call, choice), *known[: STATES - 1]]
         self.entries[call.key] = known
@@ -128,6 +170,7 @@ class Budgeted(Own):
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
         made.shapes = self.shapes.copy()
         made.start()
+        made.released = self.released
         return made
 
     def __reduce__(self) -> tuple:
@@ -150,17 +193,41 @@ class Call:
     """The arguments of one call, and the key of its kind."""
 
     def __init__(self, owner: Budgeted, args: tuple, kwargs: dict[str, Any]) -> None:
-        self.owner, self.tensors = owner, []
-        self.structure = take_tensors((args, kwargs), self.tensors)
+        self.owner, self.tensors, self.numbers = owner, [], []
+        self.structure = take_tensors((args, kwargs), self.tensors, self.numbers)
         device = self.tensors[0].device.type if self.tensors else "cpu"
         kinds = tuple(map(kind_of, self.tensors))
-        self.key = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.kind = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.pass_numbers()
         self.outputs: Any = None  # their structure
         self.able: list[int] = []  # outputs that can get a gradient
+
+    def pass_numbers(self) -> None:
+        """Makes numbers that change from call to call inputs of the step; the others are part of its key."""
+        known = self.owner.numbers
+        if self.kind not in known:
+            known[self.kind] = Numbers(self.numbers, self.owner.options.costs == "measured")
+        self.passed = known[self.kind].see(self.numbers)
+        if self.passed:
+            wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
+            kinds = {int: torch.int64, float: torch.float64 if wide else torch.float32}
+            self.tensors += [torch.tensor(n, dtype=kinds[type(n)]) for n in map(self.numbers.__getitem__, self.passed)]
+        rest = [number for place, number in enumerate(self.numbers) if place not in self.passed]
+        self.key = (self.kind, self.passed, tuple(map(key_of, rest)))
+
+    def arguments(self, inputs: Sequence[torch.Tensor]) -> Any:
+        """The arguments with other tensors. The model gets tensors in place of numbers only while it is traced, so that
+        the captured step is compared with the model as it is."""
+        numbers = list(self.numbers)
+        for place, value in zip(self.passed, inputs[len(inputs) - len(self.passed) :], strict=True):
+            numbers[place] = value if torch.compiler.is_compiling() else value.item()
+        return put_tensors(self.structure, inputs, numbers)
 
     def capture(self, used: tuple[int, ...] | None) -> Captured | None:
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
+        refuse_sharded(model)
+        refuse_incomplete(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
@@ -168,7 +235,7 @@ class Call:
 
         def run(parameters: Sequence, buffers: Sequence, inputs: Sequence) -> list[torch.Tensor]:
             named = state.named(parameters, buffers)
-            args, kwargs = put_tensors(self.structure, inputs)
+            args, kwargs = self.arguments(inputs)
             with bypassing(), with_tensors(model, {own: named[here] for own, here in given_names.items()}):
                 outputs: list[torch.Tensor] = []
                 self.outputs = take_tensors(without_caches(forward(*args, **kwargs)), outputs)
@@ -448,16 +515,24 @@ def budget(
     release(model)
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
-    model.forward = Budgeted(model, limit, options, verbose, cache)
+    inner = wrapped_module(model)
+    refuse_sharded(inner)
+    inner.forward = planned = Budgeted(inner, limit, options, verbose, cache)
+    inner.register_forward_hook(planned.check_called)
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
     """Undoes `budget`; returns the model."""
-    planned = vars(model).get("forward")
-    if isinstance(planned, Budgeted):
-        if getattr(planned.__wrapped__, "__func__", None) is type(model).forward:
-            del model.forward
+    inner = wrapped_module(model)
+    planned = budgeted_forward(inner)
+    for key, hook in list(inner._forward_hooks.items()):
+        if isinstance(getattr(hook, "__self__", None), Budgeted):
+            del inner._forward_hooks[key]
+            hook.__self__.released = True  # where another library has wrapped it
+    if planned is not None and planned is vars(inner)["forward"]:
+        if getattr(planned.__wrapped__, "__func__", None) is type(inner).forward:
+            del inner.forward
         else:
-            model.forward = planned.__wrapped__
+            inner.forward = planned.__wrapped__
     return model

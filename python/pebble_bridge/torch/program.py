@@ -31,6 +31,7 @@ class Value:
     operation: Operation
     place: int  # which output of the operation
     size: int  # bytes of the storage
+    loose: bool = False  # the kernel's storage is much larger: the output is copied out of it
     readers: list[Operation] = field(default_factory=list)
     kept: bool = False  # a result of the step: loss, gradient or updated buffer
 

@@ -18,18 +18,26 @@ from . import _adapter
 from .program import Operation, Program, Value
 
 Step = Callable[..., tuple]
+Watch = Callable[[int, torch.Tensor], None]
 
 
 class Compiler:
     """Generates the source of a step; see `compile_step`."""
 
-    def __init__(self, program: Program, marks: bool, replayed: set[Operation], split: set[int] | None = None) -> None:
-        self.program, self.marks, self.replayed, self.split = program, marks, replayed, split
+    def __init__(
+        self,
+        program: Program,
+        marks: bool,
+        replayed: set[Operation],
+        split: set[int] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.program, self.marks, self.replayed, self.split, self.watch = program, marks, replayed, split, watch
         self.lines: list[str] = []
         self.forward: list[str] = []  # the lines before the gate, if the step is split there
         self.saved: list[str] = []
         self.old: dict[str, str] = {}  # copies of buffers as they were before the step, by the buffer
-        self.names: dict[str, Any] = {"host": None, "mark": None}
+        self.names: dict[str, Any] = {"host": None, "mark": None, "watch": watch}
         self.constants: dict[int, str] = {}
         self.held: dict[Value, list[str]] = {}  # variables that refer to its storage, while it is resident
         self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
@@ -98,6 +106,8 @@ class Compiler:
             self.lines += before + self.receive(operation, needed) + after
         for value in needed:
             self.hold(value)
+            if self.watch is not None:
+                self.lines.append(f"watch({value.index}, {name_of(value)})")
 
     def overwrite(self, operation: Operation, over: Value) -> str:
         how = operation.over[over]
@@ -119,8 +129,9 @@ class Compiler:
     def receive(self, operation: Operation, needed: Sequence[Value]) -> list[str]:
         call = self.call(operation.node)
         if isinstance(self.program.fake[operation.node], torch.Tensor):
-            return [f"{name_of(needed[0])} = {call}"]
-        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in needed] + ["t = None"]
+            return [f"{name_of(needed[0])} = {call}{tight(needed[0])}"]
+        parts = [f"{name_of(value)} = t[{value.place}]{tight(value)}" for value in needed]
+        return [f"t = {call}", *parts, "t = None"]
 
     def hold(self, value: Value) -> None:
         self.held[value] = [name_of(value)]
@@ -217,11 +228,21 @@ def name_of(value: Value) -> str:
     return f"v{value.index}"
 
 
+def tight(value: Value) -> str:
+    """Copies an output that would keep a larger storage in memory."""
+    return ".clone()" if value.loose else ""
+
+
 Move = tuple[str, Operation | Value, Any]
 
 
 def compile_step(
-    program: Program, moves: Sequence[Move], *, marks: bool = False, split: set[int] | None = None
+    program: Program,
+    moves: Sequence[Move],
+    *,
+    marks: bool = False,
+    split: set[int] | None = None,
+    watch: Watch | None = None,
 ) -> Any:
     """A function that executes `moves`.
 
@@ -236,6 +257,8 @@ def compile_step(
         Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
     split : set of int, optional
         The places of the results of the forward pass, to get two functions.
+    watch : callable, optional
+        Called with the index and the tensor of each value when it was computed.
 
     Returns
     -------
@@ -245,9 +268,8 @@ def compile_step(
         ``backward(given, saved, tangents, host)``, which empties the list of saved values.
     """
     times = Counter(what for kind, what, _ in moves if kind == "compute")
-    compiler = Compiler(
-        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}, split
-    )
+    replayed = {operation for operation, count in times.items() if count > 1 and operation.random}
+    compiler = Compiler(program, marks, replayed, split, watch)
     for kind, what, argument in moves:
         if kind == "compute":
             compiler.compute(what, *argument)
