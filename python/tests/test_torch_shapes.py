@@ -193,6 +193,23 @@ def test_other_operations_are_measured(measured):
     assert len(measured) == 2
 
 
+def test_storages_that_kernels_keep_are_known_for_other_shapes(monkeypatch):
+    class Loss(Net):
+        def forward(self, x):
+            for layer in self.layers:
+                x = nn.functional.gelu(layer(x))
+            return nn.functional.mse_loss(x, torch.zeros_like(x))
+
+    model = budgeted("60%", Loss())
+    step(model, batch(64))
+    learned: list[int] = []
+    monkeypatch.setattr(shapes.Planner, "learn", lambda *_: learned.append(1))
+    for length in (60, 68):
+        x = batch(length)
+        assert_equal(step(model, x), plain(model, x))
+    assert not learned  # no trial was over the budget
+
+
 def test_costs_are_interpolated():
     points = [(100, 50), (300, 250)]
     assert [shapes.between(at, points) for at in (50, 100, 200, 300, 600)] == [25, 50, 150, 250, 500]

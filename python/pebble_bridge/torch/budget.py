@@ -7,7 +7,7 @@ import os
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,16 +16,16 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import _adapter, measure, report, saved
+from . import measure, report
 from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .shapes import Choice, Shapes
+from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
-from .wrapping import budgeted_forward, refuse_sharded, wrapped_module
+from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -81,16 +81,16 @@ class Budgeted(Own):
         if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self.__wrapped__(*args, **kwargs)
         call = Call(self, args, kwargs)
+        inputs = call.tensors
         try:
             entry = self.entry_of(call)
         except Unsupported as error:
             if not self.numbers[call.kind].fix(call.passed, str(error)):
                 raise
             call = Call(self, args, kwargs)
-            entry = self.entry_of(call)
+            inputs, entry = call.tensors, self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
-        inputs, call.tensors = call.tensors, []  # the captured step refers to its call
         return entry.run(inputs)
 
     def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
@@ -156,8 +156,8 @@ class Budgeted(Own):
         self.changes[what] += 1
         if what and self.changes[what] == CHANGES:
             warnings.warn(
-                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make it "
-                "a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
+                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make "
+                "it a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
                 stacklevel=4,
             )
 
@@ -232,6 +232,7 @@ class Call:
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
         refuse_sharded(model)
+        refuse_incomplete(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
@@ -300,6 +301,7 @@ class Entry:
     def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
         self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
         self.outputs, self.able = call.outputs, call.able
+        call.tensors = []  # the captured step refers to its call, and must not keep the batch
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
         self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
         self.changed = ""  # what differs in the model, after `holds` was false
@@ -541,68 +543,3 @@ def release(model: nn.Module) -> nn.Module:
         else:
             inner.forward = planned.__wrapped__
     return model
-
-
-def budgeted(model: nn.Module) -> Budgeted:
-    forward = budgeted_forward(wrapped_module(model))
-    if forward is None or forward.released:
-        raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
-    return forward
-
-
-def plans(model: nn.Module) -> list[Planned]:
-    """The plans that a model with a budget has made so far, the last used first."""
-    return budgeted(model).plans
-
-
-def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
-    """Plans ahead of training, and waits for all plans that are being made.
-
-    Parameters
-    ----------
-    model : nn.Module
-        With a budget, and in the mode in which it will be trained.
-    batches : iterable
-        For each kind of call the arguments: a tensor, a tuple of arguments, or a dict of named ones. Where only shapes are
-        known, tensors on the meta device stand for tensors of zeros: ``torch.empty(8, 512, dtype=torch.long,
-        device="meta")``.
-
-    Returns
-    -------
-    list of Planned
-        All plans of the model, the last used first.
-    """
-    forward = budgeted(model)
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    with torch.enable_grad():
-        for batch in batches:
-            named = isinstance(batch, Mapping)
-            args = () if named else tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
-            tensors: list[torch.Tensor] = []
-            numbers: list[int | float] = []
-            structure = take_tensors((args, dict(batch) if named else {}), tensors, numbers)
-            real = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in tensors]
-            args, kwargs = put_tensors(structure, real, numbers)
-            forward.entry_of(Call(forward, args, kwargs))
-    forward.finish()
-    return forward.plans
-
-
-def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Zeros with the shape and layout of a tensor without data."""
-    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
-    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
-
-
-def save(model: nn.Module, file: str | os.PathLike) -> int:
-    """Writes the plans of a model to a file, for `load`; returns how many."""
-    known = budgeted(model).shapes.known.values()
-    saved.write(file, known)
-    return len(known)
-
-
-def load(model: nn.Module, file: str | os.PathLike) -> int:
-    """Reads plans that `save` wrote for a model with the same operations, and that were made with the same options; returns
-    how many. Each runs once before it is used. A file that is damaged is not used, with a warning."""
-    return budgeted(model).shapes.add(saved.read(file))

@@ -101,6 +101,7 @@ class Choice:
     planned: Planned
     program: str  # `Known.program` and `Known.graph`
     graph: str
+    sizes: list[int]  # of values, as captured
     tried: int = 0  # the budget for which the planner has had its full time, or is at work
     request: Request | None = None
 
@@ -147,6 +148,7 @@ class Shapes:
         quickly, and a request for a better one; they are measured if no known step has the same operations."""
         measure.count_flops(captured)
         graph, program = lower(captured.program).graph.hash, saved.digest(captured.program)
+        sizes = [value.size for value in captured.program.values]
         kin = sorted((one for one in self.known.values() if one.program == program), key=lambda one: one.size)
         planner = Planner.of(captured, self.options, (lambda p: self.estimate(p, graph, kin)) if kin else None)
         planner.tier = self.tier
@@ -161,7 +163,7 @@ class Shapes:
             planned, final = planner.fit(self.budget), True
         planned.estimated = bool(kin) and not (known is not None and known.measured)
         self.tier = planner.tier
-        choice = Choice(planner, planned, program, graph)
+        choice = Choice(planner, planned, program, graph, sizes)
         if not final and planned.plan.metrics.overhead > 0:
             self.ask(choice, planned.lowered, planned.plan, 1)
         choice.tried = self.budget
@@ -179,10 +181,11 @@ class Shapes:
         self.budget = parse_budget(self.limit, self.whole)
 
     def estimate(self, program: Program, graph: str, kin: list[Known]) -> int | None:
-        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others. Returns
-        the peak of the plain step if it is known."""
+        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others.
+        Returns the peak of the plain step if it is known."""
         same = next((one for one in kin if one.graph == graph), None)
         sources = [same] if same else [one for one in kin if one.measured] or kin
+        correct_sizes(program, same or max(sources, key=lambda one: one.size))
         for index, operation in enumerate(program.operations):
             at = measure.cost_of(operation.work)
             if self.options.costs == "measured":
@@ -283,7 +286,8 @@ class Shapes:
 
     def remember(self, choice: Choice) -> None:
         """Keeps the plan and what was measured for it, and writes it to the cache."""
-        planned, operations = choice.planned, choice.planner.captured.program.operations
+        planned, program = choice.planned, choice.planner.captured.program
+        operations, values = program.operations, program.values
         known = Known(
             choice.program,
             choice.graph,
@@ -295,6 +299,8 @@ class Shapes:
             array("q", [measure.cost_of(operation.work) for operation in operations]),
             array("q", [operation.cost for operation in operations]),
             array("q", [operation.workspace for operation in operations]),
+            array("q", [value.size - size for value, size in zip(values, choice.sizes, strict=True)]),
+            array("q", [value.loose for value in values]),
             planned.plan.to_bytes(),
             measured=not planned.estimated,
             final=choice.tried >= planned.budget and choice.request is None,
@@ -306,6 +312,16 @@ class Shapes:
             del self.known[next(iter(self.known))]
         if self.cache is not None:
             saved.write_in_folder(self.cache, known)
+
+
+def correct_sizes(program: Program, known: Known) -> None:
+    """Sizes as they were found for a known step; see `measure.Storages`."""
+    storages = measure.Storages(program)
+    for value, extra, loose in zip(program.values, known.extra, known.loose, strict=True):
+        value.loose = bool(loose)
+        if extra:
+            storages.found[value] = value.size + extra
+    storages.settle()
 
 
 def between(at: int, points: Sequence[tuple[int, int]]) -> int:
@@ -340,3 +356,10 @@ def forget_examples(captured: Captured) -> None:
         fakes.of(value).requires_grad_(value.requires_grad) for value in captured.example_inputs
     )
     captured.program.tangents = [fakes.of(tangent) for tangent in captured.program.tangents]
+
+
+def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Zeros with the shape and layout of a tensor without data."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
+    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)

@@ -287,9 +287,9 @@ class Planner:
         return plan
 
     def measure(self, planned: Planned, compared: bool = True) -> bool:
-        """Runs the plan to measure its peak and, unless `compared` is false, to compare its results with those in program
-        order. If the peak is over the budget, runs it again to find the kernels that used more memory than expected.
-        True if there were such."""
+        """Runs the plan to measure its peak and, if `compared`, to compare its results with those in program order. If
+        the peak is over the budget, runs it again to find the kernels that used more memory than expected. True if
+        there were such."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
         start = torch.get_rng_state()

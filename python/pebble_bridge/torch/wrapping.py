@@ -36,18 +36,30 @@ def refuse_sharded(model: nn.Module) -> None:
     for name, module in model.named_modules():
         place = f'the module "{name}"' if name else "the model"
         if isinstance(module, library.FullyShardedDataParallel):
-            raise Unsupported(
-                f"{place} is wrapped in FullyShardedDataParallel, whose parameters are parts of one flat tensor: use "
-                "torch.distributed.fsdp.fully_shard, and call budget on each module that it shards"
-            )
+            raise flat(place)
         if module is not model and isinstance(module, library.FSDPModule):
             raise Unsupported(
                 f"{place} is sharded (fully_shard), and a plan must not contain its collectives: call budget on each "
                 f"such module instead, for example on model.{name}, and not on a module that contains them"
             )
+
+
+def refuse_incomplete(model: nn.Module) -> None:
+    """Rejects parameters that are not complete while the model is called."""
     for name, parameter in model.named_parameters():
-        if type(parameter.data).__name__ == "DTensor" and not isinstance(model, library.FSDPModule):
+        if type(parameter.data).__name__ == "DTensor":
             raise Unsupported(
                 f'the parameter "{name}" is sharded (a DTensor) when the model is called: call budget on the modules '
                 "that fully_shard was called with, where parameters are complete"
             )
+    for name, module in model.named_modules():
+        for own, tensor in module._parameters.items():
+            if tensor is not None and not isinstance(tensor, nn.Parameter):
+                raise flat(f'the parameter "{name}.{own}"')
+
+
+def flat(place: str) -> Unsupported:
+    return Unsupported(
+        f"{place} is part of FullyShardedDataParallel, where parameters are pieces of one flat tensor: use "
+        "torch.distributed.fsdp.fully_shard instead, and call budget on each module that it shards"
+    )
