@@ -156,11 +156,16 @@ def test_trainer(make, tmp_path):
 def test_trainer_under_autocast(tmp_path):
     """Other orders of additions differ by rounding, as bfloat16 itself does from float32."""
     model = limited(gpt2())
-    planned = torch.tensor(trained(model, tmp_path, bf16=True))
-    plain = torch.tensor(trained(gpt2(), tmp_path, bf16=True))
-    exact = torch.tensor(trained(gpt2(), tmp_path))
+    planned = trained(model, tmp_path, bf16=True, learning_rate=1e-3)
+    plain = trained(gpt2(), tmp_path, bf16=True, learning_rate=1e-3)
+    exact = trained(gpt2(), tmp_path, learning_rate=1e-3)
     assert planning.plans(model)
-    assert (planned - plain).abs().max() <= (plain - exact).abs().max()
+    assert distance(planned[::2], plain[::2]) <= distance(plain[::2], exact[::2])
+
+
+def distance(one, other):
+    """Of two loss curves."""
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.long
@@ -206,10 +211,10 @@ def sft(model, folder, **options):
 def test_sft_trainer(tmp_path, checkpointing):
     """The trainer computes the loss in tiles, outside of the model's own forward: its base model gets the budget."""
     plain = sft(gpt2(), tmp_path, gradient_checkpointing=False)
+    plain.train()
     model = gpt2()
     limited(model.base_model)
     planned = sft(model, tmp_path, gradient_checkpointing=checkpointing)
-    plain.train()
     planned.train()
     assert len(plain.losses) == 2 * STEPS and planned.losses == plain.losses
     assert planning.plans(model.base_model)[0].plan.metrics.overhead > 0
@@ -263,12 +268,14 @@ def test_lora_before_and_after():
 
 def accelerated(order, precision="no"):
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
 
+    AcceleratorState._reset_state(True)  # one for each process, with one precision
     accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2, mixed_precision=precision)
     model = gpt2()
     if order == "before":
         limited(model)
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
     model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(rows(80), 4, collate_fn=collate))
     if order == "after":
         limited(model)
@@ -298,8 +305,8 @@ def test_accelerate(order):
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_accelerate_with_autocast(order):
     model, curve, accelerator = accelerated(order, "bf16")
-    plain, exact = torch.tensor(accelerated("plain", "bf16")[1]), torch.tensor(accelerated("plain")[1])
-    assert (torch.tensor(curve) - plain).abs().max() <= (plain - exact).abs().max()
+    plain, exact = accelerated("plain", "bf16")[1], accelerated("plain")[1]
+    assert distance(curve, plain) <= distance(plain, exact)
     assert planning.plans(model)
     if order == "before":  # accelerate takes its own wrapper off, and the budget remains
         model = accelerator.unwrap_model(model, keep_fp32_wrapper=False)
