@@ -238,7 +238,7 @@ def _trace_once(
 
     try:
         scribe.listen(model)
-        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers(), compiling():
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), as_in_eager(), compiling():
             module, metadata, _, _ = _aot_export_function(
                 step,
                 (*parameters, *buffers, *inputs),
@@ -295,6 +295,20 @@ def compiling() -> Iterator[None]:
         yield
     finally:
         torch.compiler._is_compiling_flag = before
+
+
+@contextmanager
+def as_in_eager() -> Iterator[None]:
+    """A context in which torch traces the operations that eager autograd runs."""
+    whole = [torch.ops.aten.silu_backward.default, torch.ops.aten.mish_backward.default]
+    with dropout_between_layers():
+        for operation in whole:  # one kernel, and eight operations in torch's traces
+            operation.decompose = lambda *args, **kwargs: NotImplemented
+        try:
+            yield
+        finally:
+            for operation in whole:
+                del operation.decompose
 
 
 @contextmanager
