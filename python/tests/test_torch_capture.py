@@ -105,8 +105,29 @@ def test_random_operations_are_once_and_chained():
     assert len(once) == 4
     tokens = {i for i, node in enumerate(document["nodes"]) if node["name"].endswith(".drawn")}
     assert sum(1 for u, _ in document["edges"] if u in tokens) == 3
-    replayed = json.loads(lower.lower(captured.program, replay=True).graph.to_json())
+    replayed = json.loads(lower.lower(captured.program, random="replay").graph.to_json())
     assert not any(node.get("once") for node in replayed["nodes"])
+
+
+def test_small_masks_are_kept_by_default():
+    def once(width: int) -> int:
+        captured = planning.capture(*models.mlp(depth=6, width=width, dropout=0.5))
+        graph = json.loads(lower.lower(captured.program, random="auto").graph.to_json())
+        return sum(1 for node in graph["nodes"] if node.get("once"))
+
+    assert once(16) == 4 and once(128) == 0
+    with pytest.raises(planning.Unsupported, match='random="never": expected "auto"'):
+        planning.Planner(*models.mlp(), options=planning.Options(random="never"))
+
+
+def test_only_draws_from_the_default_generator_can_be_repeated():
+    aten, graph, cpu = torch.ops.aten, torch.fx.Graph(), torch.device("cpu")
+    plain = graph.call_function(aten.rand.default, ([3],))
+    own = graph.call_function(aten.rand.generator, ([3],), {"generator": torch.Generator()})
+    custom = graph.call_function(torch.ops.prims.normal.default, ([3],))
+    assert _adapter.generator_of(plain, cpu) is torch.default_generator
+    assert _adapter.generator_of(own, cpu) is None and _adapter.generator_of(custom, cpu) is None
+    assert _adapter.generator_of(plain, torch.device("meta")) is None
 
 
 def test_a_draw_that_nobody_reads_still_happens():

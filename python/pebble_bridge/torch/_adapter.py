@@ -67,6 +67,16 @@ def is_random(target: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
 
 
+def generator_of(node: fx.Node, device: torch.device) -> torch.Generator | None:
+    """The default generator of the device, if a random operation draws only from it: its state can be restored."""
+    given = pytree.tree_leaves((node.args, node.kwargs))
+    if node.target.namespace != "aten" or any(isinstance(leaf, torch.Generator) for leaf in given):
+        return None
+    if device.type == "cuda":
+        return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
+    return torch.default_generator if device.type == "cpu" else None
+
+
 def has_effects(target: Any) -> bool:
     """A collective, or an unknown operation: computed only once."""
     schema = getattr(target, "_schema", None)

@@ -56,6 +56,7 @@ class Operation:
     module: str = ""
     backward: bool = False
     random: bool = False
+    generator: torch.Generator | None = None  # of a random operation that can be recomputed from its state
     once: bool = False
     work: Work = Work("other", "float32", 0, 0)
     cost: int = 1
@@ -241,6 +242,8 @@ class _Analysis:
             self.place_gate()
         operation = Operation(len(self.operations), node, [], reads, random=_adapter.is_random(node.target))
         operation.once = operation.random or _adapter.has_effects(node.target)
+        if operation.random:
+            operation.generator = _adapter.generator_of(node, next(t.device for t in outputs if t is not None))
         for place, tensor in enumerate(outputs):
             if tensor is None:
                 operation.outputs.append(None)
