@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import torch
@@ -89,14 +90,15 @@ def has_effects(target: Any) -> bool:
 
 def refuse_mutation(node: fx.Node) -> None:
     """Captured steps are functional; an operation that still writes to its arguments cannot be repeated."""
-    schema = getattr(node.target, "_schema", None)
+    operation = node.args[0] if "auto_functionalized" in str(node.target) else node.target  # a custom operator in it
+    schema = getattr(operation, "_schema", None)
     if schema is None:
         raise Unsupported(
-            f"{node.target} is not an aten operation; wrap it as torch.library.custom_op with a fake implementation"
+            f"{operation} is not an aten operation; wrap it as torch.library.custom_op with a fake implementation"
         )
     if schema.is_mutable:
         raise Unsupported(
-            f"{op_name(node.target)} writes to its arguments and has no functional form; "
+            f"{op_name(operation)} writes to its arguments and has no functional form; "
             "use its out-of-place variant in the model"
         )
 
@@ -352,15 +354,14 @@ def _why_not(error: Exception) -> str:
         UnsupportedOperatorException,
     )
 
+    line = place_of(error)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, DynamicOutputShapeException):
             name = op_name(cause.func)
             advice = next((text for start, text in FIXED_SHAPES.items() if name.startswith(start)), OUTSIDE)
-            line = place_of(error)
             return f"{name} returns a tensor whose shape depends on data{line}; a plan needs fixed shapes: {advice}"
         if isinstance(cause, DataDependentOutputException):
-            line = place_of(error)
             if "one_hot(" in line:
                 return f"one_hot reads the largest class from data{line}: give it num_classes"
             return (
@@ -369,26 +370,26 @@ def _why_not(error: Exception) -> str:
                 "call fit for each of its values"
             )
         if isinstance(cause, UnsupportedOperatorException):
-            return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
+            return f"{op_name(cause.func)} has no fake implementation{line}; add one with torch.library.register_fake"
         cause = cause.__cause__ or cause.__context__
-    line = str(error).strip().split("\n")[0]
-    custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", line)
+    message = str(error).strip().split("\n")[0]
+    custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", message)
     if custom:
-        return f"{custom[1]} has no fake implementation; add one with torch.library.register_fake"
+        return f"{custom[1]} has no fake implementation{line}; add one with torch.library.register_fake"
     foreign = re.search(r"convert all Tensors to FakeTensors first.*?(?:Found in ([\w.]+)\(|$)", str(error), re.DOTALL)
-    if foreign or "Unexpected fake buffer" in line:
-        place = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
+    if foreign or "Unexpected fake buffer" in message:
+        reader = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
         return (
-            f"{place} a tensor that is not a parameter, a buffer or an input: an attribute of a module that is a plain "
-            "tensor (register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
+            f"{reader} a tensor that is not a parameter, a buffer or an input{line}: an attribute of a module that is "
+            "a plain tensor (register_buffer makes it a buffer), or one that the loss or the model closes over (pass "
+            "it in)"
         )
     if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
         return (
-            "the model's control flow or a shape depends on data ("
-            f"{line}); use torch.where or fixed shapes, "
-            "or decide outside of the step and pass it in"
+            f"the model's control flow or a shape depends on data{line}; use torch.where or fixed shapes, or decide "
+            f"outside of the step and pass it in (torch: {message})"
         )
-    return f"the step cannot be captured as one graph: {type(error).__name__}: {line}"
+    return f"the step cannot be captured as one graph{line}: {type(error).__name__}: {message}"
 
 
 OUTSIDE = "if it does not depend on parameters, compute it outside of the step and pass it in"
@@ -417,15 +418,19 @@ def place_of(error: BaseException) -> str:
         trace = cause.__traceback__
         while trace is not None:
             name, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-            if not name.startswith((TORCH_FOLDER, OWN_FOLDER)):
-                text = linecache.getline(name, line).strip()
+            if is_of_model(name):
+                text = shorten(linecache.getline(name, line).strip(), 100, placeholder=" ...")
                 found = f" ({os.path.basename(name)}, line {line}{': ' + text if text else ''})"
             trace = trace.tb_next
         cause = cause.__cause__ or cause.__context__
     return found
 
 
-TORCH_FOLDER, OWN_FOLDER = os.path.dirname(torch.__file__), os.path.dirname(__file__)
+def is_of_model(file: str) -> bool:
+    """Whether a source file belongs neither to torch nor to this package nor to Python."""
+    if file.startswith(("<", os.path.dirname(torch.__file__), os.path.dirname(__file__))):
+        return False
+    return not file.startswith(os.path.dirname(os.__file__)) or "-packages" in file
 
 
 @contextmanager

@@ -191,7 +191,11 @@ class _Analysis:
         elif node.op == "get_attr":
             self.hand_in(node, self.fakes.of(getattr(self.module, node.target)))
         elif node.op == "call_function":
-            self.call(node)
+            try:
+                self.call(node)
+            except Unsupported as error:
+                module = self.trace.origin.get(node, ("",))[0] or "the model itself"
+                raise Unsupported(f"{error} (called in {module})") from None
         elif node.op != "output":
             raise Unsupported(f"nodes of kind {node.op} are not supported ({node.format_node()}): remove it")
 

@@ -293,7 +293,7 @@ def check_options(options: Options) -> None:
     """Rejects options that do not exist, and a machine that cannot price a step."""
     if options.random not in ("once", "replay", "auto"):
         raise Unsupported(
-            f'random="{options.random}": expected "auto" (large masks may be drawn again), "once" (never) or "replay" (all)'
+            f'random="{options.random}": expected "auto" (recomputed if large), "once" (never) or "replay" (all)'
         )
     if options.costs not in ("measured", "flops"):
         raise Unsupported(f'costs="{options.costs}": expected "measured" or "flops"')
