@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
-from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
+from pebble_bridge.torch import _adapter, lower, measure, refusals  # noqa: E402
 from pebble_bridge.torch.runner import compile_step, program_order_moves  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -282,7 +282,7 @@ def test_guards_on_data_name_the_line_of_the_model():
     try:
         branches()
     except GuardOnDataDependentSymNode as error:
-        message = _adapter._why_not(error)
+        message = refusals.why_not(error)
     assert "depends on data (test_torch_capture.py, line " in message and "raise GuardOnData" in message
     assert message.endswith("(torch: Could not guard on data-dependent expression u0 > 1)")
 
