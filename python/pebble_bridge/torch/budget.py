@@ -480,7 +480,7 @@ def budget(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "replay",
+    random: str = "auto",
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,

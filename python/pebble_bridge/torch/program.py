@@ -56,6 +56,7 @@ class Operation:
     module: str = ""
     backward: bool = False
     random: bool = False
+    generator: torch.Generator | None = None  # of a random operation that can be recomputed from its state
     once: bool = False
     work: Work = Work("other", "float32", 0, 0)
     cost: int = 1
@@ -191,7 +192,11 @@ class _Analysis:
         elif node.op == "get_attr":
             self.hand_in(node, self.fakes.of(getattr(self.module, node.target)))
         elif node.op == "call_function":
-            self.call(node)
+            try:
+                self.call(node)
+            except Unsupported as error:
+                module = self.trace.origin.get(node, ("",))[0] or "the model itself"
+                raise Unsupported(f"{error} (called in {module})") from None
         elif node.op != "output":
             raise Unsupported(f"nodes of kind {node.op} are not supported ({node.format_node()}): remove it")
 
@@ -242,6 +247,8 @@ class _Analysis:
             self.place_gate()
         operation = Operation(len(self.operations), node, [], reads, random=_adapter.is_random(node.target))
         operation.once = operation.random or _adapter.has_effects(node.target)
+        if operation.random:
+            operation.generator = _adapter.generator_of(node, next(t.device for t in outputs if t is not None))
         for place, tensor in enumerate(outputs):
             if tensor is None:
                 operation.outputs.append(None)

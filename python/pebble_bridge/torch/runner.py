@@ -117,7 +117,7 @@ class Compiler:
         """Recomputed random operations use the generator's state of their first computation."""
         if operation not in self.replayed:
             return [], []
-        generator, state = self.constant(torch.default_generator, "generator"), f"s{operation.index}"
+        generator, state = self.constant(operation.generator, "generator"), f"s{operation.index}"
         if operation not in self.drawn:
             self.drawn.add(operation)
             return [f"{state} = {generator}.get_state()"], []

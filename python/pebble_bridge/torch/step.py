@@ -30,7 +30,7 @@ class Options:
     seed: int = 1
     threads: int = 1
     offload: bool = False
-    random: str = "once"
+    random: str = "auto"
     costs: str = "measured"
     machine: pb.Machine | None = None
 
@@ -187,8 +187,6 @@ class Planner:
     def prepare(self, captured: Captured, estimate: Callable | None = None) -> None:
         """Gets the costs of the captured step."""
         self.captured = captured
-        if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
-            raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
         self.tier: dict[str, int] | None = None
         measure.count_flops(self.captured)
@@ -211,7 +209,7 @@ class Planner:
         machine, offload = self.options.machine, self.options.offload and not self.options.machine
         lowered = lower(
             self.captured.program,
-            replay=self.options.random == "replay",
+            random=self.options.random,
             scale=1000 if offload else 1,  # moving a byte takes less than a nanosecond
             cost_unit="flop" if self.options.costs == "flops" or machine else "ps" if offload else "ns",
             name=type(self.captured.model).__name__,
@@ -320,9 +318,9 @@ class Planner:
 
 def check_options(options: Options) -> None:
     """Rejects options that do not exist, and a machine that cannot price a step."""
-    if options.random not in ("once", "replay"):
+    if options.random not in ("once", "replay", "auto"):
         raise Unsupported(
-            f'random="{options.random}": expected "once" (never recomputed) or "replay" (from the saved generator state)'
+            f'random="{options.random}": expected "auto" (recomputed if large), "once" (never) or "replay" (all)'
         )
     if options.costs not in ("measured", "flops"):
         raise Unsupported(f'costs="{options.costs}": expected "measured" or "flops"')
@@ -371,7 +369,7 @@ def fit(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "once",
+    random: str = "auto",
     inplace: bool = True,
     time: float = 10.0,
     seed: int = 1,
@@ -402,8 +400,9 @@ def fit(
         a built-in name. With ``offload``, its links are the host's.
     offload : bool
         Plans may store values in host memory and load them later.
-    random : {"once", "replay"}
-        Random operations are computed once, or may be recomputed from the generator's saved state.
+    random : {"auto", "once", "replay"}
+        Random operations may be recomputed from the generator's saved state: those whose results are much larger than
+        the state, none, or all.
     inplace : bool
         Elementwise operations may overwrite an input that is no longer needed.
     time : float
