@@ -55,7 +55,7 @@ class Budgeted(Own):
         used = self.used.get(call.key)
         known = self.entries.setdefault(call.key, [])
         for entry in known:
-            if (used is None or entry.takes == used) and entry.holds():
+            if (used is None or entry.takes == used) and entry.holds(call.tensors):
                 return entry
         captured = call.capture(used)
         if captured is None:
@@ -188,13 +188,13 @@ class Entry:
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
-    def holds(self) -> bool:
-        """Whether the model is as it was when this was captured."""
+    def holds(self, inputs: list[torch.Tensor]) -> bool:
+        """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
         try:
             self.captured.state.check()
         except Unsupported:
             return False
-        return True
+        return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
         run = Run(self, inputs)
