@@ -109,7 +109,7 @@ class Budgeted(Own):
         held = self.held.setdefault(call.key, set())
         known = self.entries.pop(call.key, [])
         for place, entry in enumerate(known):
-            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds():
+            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds(call.tensors):
                 known[place] = self.improved(entry, call.tensors)
                 self.entries[call.key] = known
                 return known[place]
@@ -325,14 +325,15 @@ class Entry:
         other.take(choice)
         return other
 
-    def holds(self) -> bool:
-        """Whether the model is as it was when this was captured."""
+    def holds(self, inputs: list[torch.Tensor]) -> bool:
+        """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
         try:
             self.captured.state.check()
         except Unsupported as error:
             self.changed = error.what
             return False
-        return True
+        self.changed = ""
+        return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
         run = Run(self, inputs)

@@ -13,6 +13,7 @@ from torch import nn
 
 from . import _adapter, passes
 from ._layouts import kernel_layouts
+from .decided import Decided
 from .errors import Unsupported
 from .fingerprint import Reads, has_backward_hooks
 from .found import Found, as_found, other_generators, other_generators_drew
@@ -38,6 +39,7 @@ class Captured:
     example_inputs: tuple[torch.Tensor, ...]
     run: Callable  # of parameters, buffers and inputs; returns the outputs
     state: State
+    decided: Decided
 
     def __repr__(self) -> str:
         return f"<Captured {type(self.model).__name__}: {len(self.program.operations)} operations>"
@@ -168,6 +170,7 @@ def capture_run(
     """
     trained, others = list(state.trained.values()), list(state.others.values())
     chosen: list[int] = []
+    decided = Decided()
 
     def choose(outputs: list[torch.Tensor]) -> list[int]:
         chosen[:] = differentiated(outputs)
@@ -175,7 +178,7 @@ def capture_run(
 
     leaves = [*trained, *others, *inputs]
     with kernel_layouts() if trials else nullcontext():
-        trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None)
+        trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None, decided)
         if differentiated:
             long = {*chosen, *(held() if held else ())}
             trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
@@ -205,6 +208,7 @@ def capture_run(
         inputs,
         run,
         state,
+        decided,
     )
 
 
@@ -219,7 +223,8 @@ def trace_as_found(
     run: Callable,
     inputs: Sequence[torch.Tensor],
     roots: dict[str, Any],
-    differentiated: Callable | None = None,
+    differentiated: Callable | None,
+    decided: Decided,
 ) -> _adapter.Trace:
     """Traces the step and restores the model and the loss; `state` keeps what the trace depends on."""
     reads, generators = Reads(), other_generators()
@@ -228,7 +233,8 @@ def trace_as_found(
 
     def observed(*values: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         with reads.recording(found.objects, not backward and not found.samples):  # only once, because it is slow
-            result = run(*values)
+            with decided.watching([*values[1], *values[2]], [*state.others.values(), *inputs]):
+                result = run(*values)
         found.sample()
         return result
 

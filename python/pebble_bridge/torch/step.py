@@ -132,6 +132,11 @@ class Planned:
                     f"input {index} has the strides {value.stride()}, and the step was planned for "
                     f"{example.stride()}: copy it into that layout, for example with contiguous()"
                 )
+        if not self.captured.decided.holds([*self.captured.buffers, *inputs]):
+            raise Unsupported(
+                "the model reads a number from its inputs (item(), bool(), int(), tolist()), and it is not that of the "
+                "example: call fit again for such inputs"
+            )
 
     def report(self) -> str:
         """What is kept, recomputed and offloaded, by module, and the measured and the planned peak."""
