@@ -23,6 +23,11 @@ from .errors import Unsupported
 from .work import Work, work_of
 
 
+# A loss outside of the model keeps a tensor of the size of its input (cross entropy: the logarithms of probabilities), and
+# its backward pass needs another one before the gradient of the output exists.
+LOSS_TENSORS = 2
+
+
 @dataclass(eq=False, repr=False)  # values and operations refer to each other: a full repr would not end
 class Value:
     """One storage that an operation allocates."""
@@ -110,8 +115,11 @@ class Program:
         return next((operation for operation in self.operations if operation.is_gate), None)
 
     def make_tangents(self) -> list[torch.Tensor]:
-        """New tensors with the values of the examples."""
-        return [tangent.clone() for tangent in self.tangents]
+        """New tensors with the values of the examples; takes the memory that a loss outside of the model takes."""
+        room = [torch.empty_like(t) for t in self.tangents if t.dim() for _ in range(LOSS_TENSORS)]
+        tangents = [tangent.clone() for tangent in self.tangents]
+        del room
+        return tangents
 
 
 def tensors(value: Any) -> list[torch.Tensor | None]:
@@ -172,6 +180,7 @@ class _Analysis:
             self.owner[_adapter.storage_key(fake)] = value
             self.alive.append(fake)
             self.value_of[node] = self.root_of[node] = value
+            gate.workspace += LOSS_TENSORS * value.size if tangent.dim() else 0
         return gate
 
     def place_gate(self) -> None:
