@@ -20,6 +20,17 @@ def root() -> Path:
 
 
 @pytest.fixture
+def one_thread():
+    """torch on one thread, from the same random numbers."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
 def tiny() -> pb.Graph:
     """a -> b -> c and a -> c; c takes 2."""
     return pb.Graph(cost=[1, 1, 3], size=[1, 1, 2], edges=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"], name="tiny")

@@ -10,6 +10,7 @@ transformers = pytest.importorskip("transformers")
 from pebble_bridge import torch as planning  # noqa: E402
 from torch import nn  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SIZES = {
     "vocab_size": 64,
     "hidden_size": 32,
@@ -18,15 +19,6 @@ SIZES = {
     "num_attention_heads": 2,
     "max_position_embeddings": 32,
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
 
 
 class WithLoss(nn.Module):

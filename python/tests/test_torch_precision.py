@@ -14,17 +14,9 @@ from pebble_bridge.torch import measure  # noqa: E402
 from pebble_bridge.torch.capture import Captured  # noqa: E402
 from torch import nn  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SIZES = {"batch": 2, "length": 16, "layers": 1, "heads": 2, "width": 16}
 MODES = ["float32", "float64", "autocast to bfloat16", "autocast to float16", "bfloat16"]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
 
 
 def in_mode(mode: str, model: nn.Module):
