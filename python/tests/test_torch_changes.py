@@ -350,3 +350,30 @@ def test_checking_is_cheap():
         state.check()
         times.append(time.perf_counter() - start)
     assert min(times) < 0.0005, f"{1e6 * min(times):.0f} microseconds"  # about 40 on an idle machine
+
+
+class Makes(dict):
+    """A table of classes that returns a new object at each look-up."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)()
+
+
+ACTIVATIONS = Makes(relu=nn.ReLU, tanh=nn.Tanh)
+
+
+class LooksUp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return ACTIVATIONS["relu"](self.layer(x)).square().mean()
+
+
+def test_tables_that_make_their_entries_have_not_changed(monkeypatch):
+    step = planning.fit(LooksUp(), torch.randn(8, 4), None, "150%", time=0.5, verbose=False)
+    step(torch.randn(8, 4))
+    monkeypatch.setitem(ACTIVATIONS, "relu", nn.Tanh)
+    with pytest.raises(planning.Unsupported, match="ACTIVATIONS.*relu.*call fit again"):
+        step(torch.randn(8, 4))

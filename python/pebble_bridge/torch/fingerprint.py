@@ -322,7 +322,7 @@ class Fingerprint:
     def add(self, source: Any, keys: list[Any], path: str, kind: str) -> None:
         if id(source) not in self.place:
             self.seen[id(source)] = source
-            self.watch(source, getter(keys), keys, path, kind)
+            self.watch(source, getter(source, keys), keys, path, kind)
 
     def watch(self, source: Any, get: Callable, keys: list[Any], path: str, kind: str) -> None:
         watch = Watch(source, get, keys, path, kind)
@@ -340,7 +340,7 @@ class Fingerprint:
         watch = self.watches[self.place[id(variables)]]
         if name not in watch.keys and name not in IGNORED:
             watch.keys.append(name)
-            watch.get = getter(watch.keys)
+            watch.get = getter(variables, watch.keys)
             watch.remember()
             self.waiting.append((variables[name], place_name(file, name, "file")))
 
@@ -433,7 +433,7 @@ class Fingerprint:
                 if key not in known and self.matters(watch, key) and (id(source), key) not in self.written:
                     raise Unsupported(f"{place_name(watch.path, key, watch.kind)} is new since fit; call fit again")
         watch.keys = [key for key in watch.keys if key in source]
-        watch.get = getter(watch.keys)
+        watch.get = getter(source, watch.keys)
 
     def matters(self, watch: Watch, key: Any) -> bool:
         """Whether code would read an entry that did not exist."""
@@ -495,9 +495,11 @@ GLOBAL = "the global variable "
 KEYED = {"module", "object", "dict", "cache", "class", "file", "_parameters", "_buffers", "_modules"}
 
 
-def getter(keys: list[Any]) -> Callable:
+def getter(source: Any, keys: list[Any]) -> Callable:
     if not keys:
         return nothing
+    if isinstance(source, dict) and type(source).__getitem__ is not dict.__getitem__:  # it may make what it returns
+        return lambda entries: [dict.__getitem__(entries, key) for key in keys]
     return itemgetter(*keys) if len(keys) > 1 else itemgetter(keys[0], keys[0])
 
 
