@@ -96,9 +96,9 @@ class Budgeted(Own):
         called, self.called = self.called, False
         if not called and torch.is_grad_enabled() and not self.released:
             raise Unsupported(
-                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
-                "nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of the model "
-                "that is still called, as in budget(model.base_model, ...)"
+                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so "
+                "that nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of "
+                "the model that is still called, as in budget(model.base_model, ...)"
             )
 
     def entry_of(self, call: Call) -> Entry | None:
