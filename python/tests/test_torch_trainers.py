@@ -486,6 +486,14 @@ def test_numbers_that_are_no_inputs_get_a_few_plans():
         steps(model, [(7,)])
 
 
+def test_compiled_models_are_refused():
+    compiled = Counted()
+    compiled.compile(backend="eager")
+    for model in (torch.compile(Counted(), backend="eager"), compiled, nn.Sequential(compiled)):
+        with pytest.raises(planning.Unsupported, match="is compiled"):
+            limited(model)
+
+
 # -- several processes ---------------------------------------------------------------------------------------------------
 
 TWO = """

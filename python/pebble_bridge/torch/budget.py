@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import warnings
+import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,17 +16,16 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import _adapter, measure, report, saved
+from . import measure, report
 from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .runner import compile_step
-from .shapes import Choice, Shapes
+from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
-from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
+from .wrapping import budgeted_forward, refuse_compiled, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -47,6 +47,7 @@ class Budgeted(Own):
         "called",
         "changes",
         "entries",
+        "held",
         "limit",
         "model",
         "numbers",
@@ -71,6 +72,7 @@ class Budgeted(Own):
         self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
         self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+        self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.called = True
@@ -79,16 +81,16 @@ class Budgeted(Own):
         if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self.__wrapped__(*args, **kwargs)
         call = Call(self, args, kwargs)
+        inputs = call.tensors
         try:
             entry = self.entry_of(call)
         except Unsupported as error:
             if not self.numbers[call.kind].fix(call.passed, str(error)):
                 raise
             call = Call(self, args, kwargs)
-            entry = self.entry_of(call)
+            inputs, entry = call.tensors, self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
-        inputs, call.tensors = call.tensors, []  # the captured step refers to its call
         return entry.run(inputs)
 
     def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
@@ -104,16 +106,17 @@ class Budgeted(Own):
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
+        held = self.held.setdefault(call.key, set())
         known = self.entries.pop(call.key, [])
         for place, entry in enumerate(known):
-            if (used is None or entry.takes == used) and entry.holds():
+            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds(call.tensors):
                 known[place] = self.improved(entry, call.tensors)
                 self.entries[call.key] = known
                 return known[place]
         if known:
             self.entries[call.key] = known
             self.count_change(known[0].changed)
-        captured = call.capture(used)
+        captured = call.capture(used, held)
         if captured is None:
             return None
         if not self.numbers[call.kind].passed.issuperset(call.passed):
@@ -142,7 +145,7 @@ class Budgeted(Own):
         for known in self.entries.values():
             for place, entry in enumerate(known):
                 while entry.choice.request is not None:
-                    inputs = [_adapter.real_like(value) for value in entry.captured.example_inputs]
+                    inputs = [zeros_like(value, value.device) for value in entry.captured.example_inputs]
                     known[place] = entry = self.improved(entry, inputs, wait=True)
 
     def show(self, planned: Planned) -> None:
@@ -154,8 +157,8 @@ class Budgeted(Own):
         self.changes[what] += 1
         if what and self.changes[what] == CHANGES:
             warnings.warn(
-                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make it "
-                "a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
+                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make "
+                "it a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
                 stacklevel=4,
             )
 
@@ -224,9 +227,12 @@ class Call:
             numbers[place] = value if torch.compiler.is_compiling() else value.item()
         return put_tensors(self.structure, inputs, numbers)
 
-    def capture(self, used: tuple[int, ...] | None) -> Captured | None:
+    def capture(self, used: tuple[int, ...] | None, held: set[int]) -> Captured | None:
+        """The captured step for outputs that get gradients, and others that the caller keeps. Until that is known: a loss
+        gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
+        refuse_compiled(model)
         refuse_sharded(model)
         refuse_incomplete(model)
         state = State(model, None)
@@ -265,6 +271,7 @@ class Call:
                 inplace=True,
                 trials=self.owner.options.costs == "measured",
                 differentiated=differentiated,
+                held=lambda: held,
             )
         except NoGradient:
             return None
@@ -296,7 +303,9 @@ class Entry:
     def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
         self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
         self.outputs, self.able = call.outputs, call.able
+        call.tensors = []  # the captured step refers to its call, and must not keep the batch
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
         self.changed = ""  # what differs in the model, after `holds` was false
         self.take(choice)
 
@@ -304,12 +313,10 @@ class Entry:
         self.choice, self.planned = choice, choice.planned
         planned = choice.planned
         program, gradients = self.captured.program, self.captured.gradient_places
-        self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
-        late = [place for place in range(len(program.results)) if place not in self.early]
-        self.forward, self.backward = compile_step(program, planned.moves, split=set(self.early))
+        self.forward, self.backward = planned.halves
         self.leaves = sorted(gradients.values())
-        place_of = {leaf: place for place, leaf in gradients.items()}
-        self.gradients = [late.index(place_of[leaf]) for leaf in self.leaves]  # places in the results of `backward`
+        place_of = {leaf: place - program.early for place, leaf in gradients.items()}
+        self.gradients = [place_of[leaf] for leaf in self.leaves]  # places in the results of `backward`
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
@@ -319,14 +326,15 @@ class Entry:
         other.take(choice)
         return other
 
-    def holds(self) -> bool:
-        """Whether the model is as it was when this was captured."""
+    def holds(self, inputs: list[torch.Tensor]) -> bool:
+        """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
         try:
             self.captured.state.check()
         except Unsupported as error:
             self.changed = error.what
             return False
-        return True
+        self.changed = ""
+        return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
         run = Run(self, inputs)
@@ -335,6 +343,7 @@ class Entry:
         outputs, run.outputs = run.outputs, []
         for place, output in zip(self.able, graded, strict=True):
             outputs[place] = output
+        run.watched = {place: weakref.ref(outputs[place]) for place in self.captured.brief_outputs}
         return put_tensors(self.outputs, outputs)
 
 
@@ -359,6 +368,7 @@ class Run:
         self.entry, self.inputs = entry, [value.detach() for value in inputs]
         self.saved: list[Any] = []
         self.outputs: list[torch.Tensor] = []
+        self.watched: dict[int, weakref.ref] = {}  # outputs that the caller should have dropped at the backward pass
 
     def forward(self) -> tuple[torch.Tensor, ...]:
         entry, captured = self.entry, self.entry.captured
@@ -367,11 +377,10 @@ class Run:
         self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
         with kernels_alone(captured.state.device):
             results, saved = entry.forward(given, entry.host)
-            result_at = dict(zip(entry.early, results, strict=True))
             for place, index in captured.buffer_places.items():
-                captured.buffers[index].copy_(result_at[place])
+                captured.buffers[index].copy_(results[place])
             # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
-            self.outputs = [result_at[place].detach() for place in captured.output_places]
+            self.outputs = [results[place].detach() for place in captured.output_places]
         self.given, self.saved = given, [saved]
         self.versions = [tensor._version for tensor in given]
         return tuple(self.outputs[place] for place in entry.able)
@@ -399,6 +408,7 @@ class Run:
         entry, saved = self.entry, self.saved.pop()
         arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
         entry.owner.used[entry.key] = tuple(arrived)
+        entry.owner.held[entry.key] |= {place for place, output in self.watched.items() if output() is not None}
         if not set(arrived) <= set(entry.takes):
             saved.clear()
             return self.plain_backward(arrived)
@@ -472,7 +482,7 @@ def budget(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "replay",
+    random: str = "auto",
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,
@@ -516,6 +526,7 @@ def budget(
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
     inner = wrapped_module(model)
+    refuse_compiled(inner)
     refuse_sharded(inner)
     inner.forward = planned = Budgeted(inner, limit, options, verbose, cache)
     inner.register_forward_hook(planned.check_called)
@@ -536,64 +547,3 @@ def release(model: nn.Module) -> nn.Module:
         else:
             inner.forward = planned.__wrapped__
     return model
-
-
-def budgeted(model: nn.Module) -> Budgeted:
-    forward = budgeted_forward(wrapped_module(model))
-    if forward is None or forward.released:
-        raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
-    return forward
-
-
-def plans(model: nn.Module) -> list[Planned]:
-    """The plans that a model with a budget has made so far, the last used first."""
-    return budgeted(model).plans
-
-
-def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
-    """Plans ahead of training, and waits for all plans that are being made.
-
-    Parameters
-    ----------
-    model : nn.Module
-        With a budget, and in the mode in which it will be trained.
-    batches : iterable
-        For each kind of call the arguments: a tensor, a tuple of arguments, or a dict of named ones. Where only shapes are
-        known, tensors on the meta device stand for tensors of zeros: ``torch.empty(8, 512, dtype=torch.long,
-        device="meta")``.
-
-    Returns
-    -------
-    list of Planned
-        All plans of the model, the last used first.
-    """
-    forward = budgeted(model)
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    with torch.enable_grad():
-        for batch in batches:
-            args, kwargs = ((), batch) if isinstance(batch, Mapping) else (batch, {})
-            call = Call(forward, args if isinstance(args, (tuple, list)) else (args,), dict(kwargs))
-            tensors = [as_zeros(tensor, device) for tensor in call.tensors]
-            args, kwargs = call.arguments(tensors)
-            forward.entry_of(Call(forward, args, kwargs))
-    forward.finish()
-    return forward.plans
-
-
-def as_zeros(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    if tensor.device.type != "meta":
-        return tensor
-    return torch.zeros_like(tensor, device=device).requires_grad_(tensor.requires_grad)
-
-
-def save(model: nn.Module, file: str | os.PathLike) -> int:
-    """Writes the plans of a model to a file, for `load`; returns how many."""
-    known = budgeted(model).shapes.known.values()
-    saved.write(file, known)
-    return len(known)
-
-
-def load(model: nn.Module, file: str | os.PathLike) -> int:
-    """Reads plans that `save` wrote for a model with the same operations, and that were made with the same options; returns
-    how many. Each runs once before it is used. A file that is damaged is not used, with a warning."""
-    return budgeted(model).shapes.add(saved.read(file))

@@ -19,7 +19,7 @@ from .program import Program
 from .step import Options
 
 FORMAT = "pebble-torch-plans/1"
-NUMBERS = ("work", "costs", "workspaces")
+NUMBERS = ("work", "costs", "workspaces", "extra", "loose")
 
 
 @dataclass
@@ -37,6 +37,8 @@ class Known:
         one of the plan.
     work, costs, workspaces : array
         For each operation.
+    extra, loose : array
+        For each value: the bytes that its kernel keeps in addition to those of the captured one, and whether it is copied.
     measured : bool
         Costs were measured, not estimated from other shapes.
     final : bool
@@ -55,6 +57,8 @@ class Known:
     work: array
     costs: array
     workspaces: array
+    extra: array
+    loose: array
     schedule: bytes
     measured: bool
     final: bool
@@ -96,6 +100,13 @@ def digest(program: Program) -> str:
         for operation in program.operations
     ]
     return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+def moves_digest(program: Program, plan: Any) -> str:
+    """Equal for the same moves of programs with the same operations."""
+    moves = plan.moves
+    parts = [digest(program).encode(), *(bytes(column) for column in (moves.op, moves.node, moves.over))]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def options_text(options: Options) -> str:

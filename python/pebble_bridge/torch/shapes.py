@@ -101,6 +101,7 @@ class Choice:
     planned: Planned
     program: str  # `Known.program` and `Known.graph`
     graph: str
+    sizes: list[int]  # of values, as captured
     tried: int = 0  # the budget for which the planner has had its full time, or is at work
     request: Request | None = None
 
@@ -122,6 +123,7 @@ class Shapes:
         self.limit, self.options, self.cache = limit, options, None if cache is None else Path(cache)
         self.key = saved.options_text(options)
         self.known: dict[tuple[str, int], Known] = {}
+        self.compared: set[str] = set()  # moves whose results were compared with those in program order
         self.whole = self.budget = 0
         self.tier: dict[str, int] | None = None
         if self.cache is not None:
@@ -146,6 +148,7 @@ class Shapes:
         quickly, and a request for a better one; they are measured if no known step has the same operations."""
         measure.count_flops(captured)
         graph, program = lower(captured.program).graph.hash, saved.digest(captured.program)
+        sizes = [value.size for value in captured.program.values]
         kin = sorted((one for one in self.known.values() if one.program == program), key=lambda one: one.size)
         planner = Planner.of(captured, self.options, (lambda p: self.estimate(p, graph, kin)) if kin else None)
         planner.tier = self.tier
@@ -160,7 +163,7 @@ class Shapes:
             planned, final = planner.fit(self.budget), True
         planned.estimated = bool(kin) and not (known is not None and known.measured)
         self.tier = planner.tier
-        choice = Choice(planner, planned, program, graph)
+        choice = Choice(planner, planned, program, graph, sizes)
         if not final and planned.plan.metrics.overhead > 0:
             self.ask(choice, planned.lowered, planned.plan, 1)
         choice.tried = self.budget
@@ -178,10 +181,11 @@ class Shapes:
         self.budget = parse_budget(self.limit, self.whole)
 
     def estimate(self, program: Program, graph: str, kin: list[Known]) -> int | None:
-        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others. Returns
-        the peak of the plain step if it is known."""
+        """Fills in costs and workspaces: those of the same graph, or between those that were measured for others.
+        Returns the peak of the plain step if it is known."""
         same = next((one for one in kin if one.graph == graph), None)
         sources = [same] if same else [one for one in kin if one.measured] or kin
+        correct_sizes(program, same or max(sources, key=lambda one: one.size))
         for index, operation in enumerate(program.operations):
             at = measure.cost_of(operation.work)
             if self.options.costs == "measured":
@@ -220,15 +224,17 @@ class Shapes:
     def trial(
         self, planner: Planner, lowered: Lowered, plan: Any, budget: int, peak: int | None = None
     ) -> Planned | None:
-        """A plan as a step, run once unless its peak is known. None if it was over the budget: then the planner has
-        learned from it."""
+        """A plan as a step, run once unless its peak is known. The results of the same moves are compared for one shape
+        only. None if the peak was over the budget: then the planner has learned from it."""
         planned = Planned(
             planner.captured, lowered, plan, moves_of(lowered, plan.moves), budget, planner.plain_peak
         )
+        moves = saved.moves_digest(planner.captured.program, plan)
         if peak is not None:
             planned.measured_peak = peak
         else:
-            planner.measure(planned)
+            planner.measure(planned, compared=moves not in self.compared)
+            self.compared.add(moves)
         return planned if planned.measured_peak <= budget else None
 
     def quick(self, planner: Planner) -> Planned:
@@ -280,7 +286,8 @@ class Shapes:
 
     def remember(self, choice: Choice) -> None:
         """Keeps the plan and what was measured for it, and writes it to the cache."""
-        planned, operations = choice.planned, choice.planner.captured.program.operations
+        planned, program = choice.planned, choice.planner.captured.program
+        operations, values = program.operations, program.values
         known = Known(
             choice.program,
             choice.graph,
@@ -292,6 +299,8 @@ class Shapes:
             array("q", [measure.cost_of(operation.work) for operation in operations]),
             array("q", [operation.cost for operation in operations]),
             array("q", [operation.workspace for operation in operations]),
+            array("q", [value.size - size for value, size in zip(values, choice.sizes, strict=True)]),
+            array("q", [value.loose for value in values]),
             planned.plan.to_bytes(),
             measured=not planned.estimated,
             final=choice.tried >= planned.budget and choice.request is None,
@@ -303,6 +312,16 @@ class Shapes:
             del self.known[next(iter(self.known))]
         if self.cache is not None:
             saved.write_in_folder(self.cache, known)
+
+
+def correct_sizes(program: Program, known: Known) -> None:
+    """Sizes as they were found for a known step; see `measure.Storages`."""
+    storages = measure.Storages(program)
+    for value, extra, loose in zip(program.values, known.extra, known.loose, strict=True):
+        value.loose = bool(loose)
+        if extra:
+            storages.found[value] = value.size + extra
+    storages.settle()
 
 
 def between(at: int, points: Sequence[tuple[int, int]]) -> int:
@@ -321,7 +340,9 @@ def between(at: int, points: Sequence[tuple[int, int]]) -> int:
 def examples(captured: Captured, inputs: Sequence[torch.Tensor]) -> Iterator[None]:
     """A captured step with tensors for trial runs."""
     captured.example_inputs = tuple(value.detach().requires_grad_(value.requires_grad) for value in inputs)
-    captured.program.tangents = [example_tangent(tangent) for tangent in captured.program.tangents]
+    devices = sorted({t.device.index or 0 for t in captured.program.tangents if t.device.type == "cuda"})
+    with torch.random.fork_rng(devices=devices):
+        captured.program.tangents = [example_tangent(tangent) for tangent in captured.program.tangents]
     try:
         yield
     finally:
@@ -335,3 +356,10 @@ def forget_examples(captured: Captured) -> None:
         fakes.of(value).requires_grad_(value.requires_grad) for value in captured.example_inputs
     )
     captured.program.tangents = [fakes.of(tangent) for tangent in captured.program.tangents]
+
+
+def zeros_like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Zeros with the shape and layout of a tensor without data."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    made = torch.zeros(max(0, 1 + reach), dtype=tensor.dtype, device=device)
+    return made.as_strided(tensor.shape, tensor.stride()).requires_grad_(tensor.requires_grad)
