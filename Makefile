@@ -64,7 +64,7 @@ help:
 	@echo 'make               the command at build/pebble and the library at build/libpebble.{so,a}'
 	@echo 'make demo          builds, then plans an example and shows the result'
 	@echo 'make test          everything that runs on each push: checks, tests, sanitizers, gcc and clang'
-	@echo 'make test-long     more random cases, ThreadSanitizer, fuzzing, large instances'
+	@echo 'make test-long     more random cases, trainers of other libraries, ThreadSanitizer, fuzzing, large instances'
 	@echo 'make bench         measures speed and plan quality (BENCH="verify grid" picks parts; bench/README.md)'
 	@echo 'make fuzz          each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make install       PREFIX=/usr/local, DESTDIR= ; `make uninstall` takes it away again'

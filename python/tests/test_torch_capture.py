@@ -394,6 +394,15 @@ def test_shortcuts_for_one_batch_are_not_captured():
     assert torch.equal(planned(x, mask), model(x, mask).detach())
 
 
+@pytest.mark.parametrize("activation", [nn.SiLU, nn.Mish])
+def test_backward_kernels_are_those_of_eager_autograd(activation):
+    torch.manual_seed(0)
+    model, x = nn.Sequential(nn.Linear(8, 32), activation(), nn.Linear(32, 1), nn.Flatten(0)), torch.randn(64, 8)
+    captured = planning.capture(model, (x,), lambda y: y.square().mean())
+    names = [str(operation.node.target) for operation in captured.program.operations]
+    assert f"aten.{activation.__name__.lower()}_backward.default" in names and "aten.sigmoid.default" not in names
+
+
 class MixesTokens(nn.Module):
     """Layers along another dimension than the last: the kernels' layouts are not those of torch's fake tensors."""
 

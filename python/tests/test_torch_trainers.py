@@ -154,13 +154,20 @@ def test_trainer(make, tmp_path):
 
 @pytest.mark.long
 def test_trainer_under_autocast(tmp_path):
-    """Other orders of additions differ by rounding, as bfloat16 itself does from float32."""
+    model = limited(llama())
+    assert trained(model, tmp_path, bf16=True) == trained(llama(), tmp_path, bf16=True)
+    assert planning.plans(model)[0].plan.metrics.overhead > 0
+
+
+@pytest.mark.long
+def test_dropout_under_autocast(tmp_path):
+    """Eager dropout on a processor rounds its factor to bfloat16, so that curves differ as little as from float32."""
     model = limited(gpt2())
-    planned = trained(model, tmp_path, bf16=True, learning_rate=1e-3)
-    plain = trained(gpt2(), tmp_path, bf16=True, learning_rate=1e-3)
-    exact = trained(gpt2(), tmp_path, learning_rate=1e-3)
+    planned = trained(model, tmp_path, bf16=True, learning_rate=1e-3)[::2]
+    plain = trained(gpt2(), tmp_path, bf16=True, learning_rate=1e-3)[::2]
+    exact = trained(gpt2(), tmp_path, learning_rate=1e-3)[::2]
     assert planning.plans(model)
-    assert distance(planned[::2], plain[::2]) <= distance(plain[::2], exact[::2])
+    assert distance(planned, plain) <= 2 * distance(plain, exact) < 1e-3
 
 
 def distance(one, other):
@@ -306,7 +313,7 @@ def test_accelerate(order):
 def test_accelerate_with_autocast(order):
     model, curve, accelerator = accelerated(order, "bf16")
     plain, exact = accelerated("plain", "bf16")[1], accelerated("plain")[1]
-    assert distance(curve, plain) <= distance(plain, exact)
+    assert distance(curve, plain) <= 2 * distance(plain, exact)
     assert planning.plans(model)
     if order == "before":  # accelerate takes its own wrapper off, and the budget remains
         model = accelerator.unwrap_model(model, keep_fp32_wrapper=False)
@@ -477,6 +484,14 @@ def test_numbers_that_are_no_inputs_get_a_few_plans():
     assert agree(model, [(3,), (4,), (5,), (6,)])
     with pytest.raises(planning.Unsupported, match=r"now 7, .*differs from the model's"):
         steps(model, [(7,)])
+
+
+def test_compiled_models_are_refused():
+    compiled = Counted()
+    compiled.compile(backend="eager")
+    for model in (torch.compile(Counted(), backend="eager"), compiled, nn.Sequential(compiled)):
+        with pytest.raises(planning.Unsupported, match="is compiled"):
+            limited(model)
 
 
 # -- several processes ---------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from .found import Own
 from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
-from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
+from .wrapping import budgeted_forward, refuse_compiled, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -98,9 +98,9 @@ class Budgeted(Own):
         called, self.called = self.called, False
         if not called and torch.is_grad_enabled() and not self.released:
             raise Unsupported(
-                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
-                "nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of the model "
-                "that is still called, as in budget(model.base_model, ...)"
+                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so "
+                "that nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of "
+                "the model that is still called, as in budget(model.base_model, ...)"
             )
 
     def entry_of(self, call: Call) -> Entry | None:
@@ -232,6 +232,7 @@ class Call:
         gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
+        refuse_compiled(model)
         refuse_sharded(model)
         refuse_incomplete(model)
         state = State(model, None)
@@ -525,6 +526,7 @@ def budget(
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
     inner = wrapped_module(model)
+    refuse_compiled(inner)
     refuse_sharded(inner)
     inner.forward = planned = Budgeted(inner, limit, options, verbose, cache)
     inner.register_forward_hook(planned.check_called)

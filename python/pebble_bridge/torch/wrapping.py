@@ -28,6 +28,17 @@ def budgeted_forward(model: nn.Module) -> Any:
     return forward
 
 
+def refuse_compiled(model: nn.Module) -> None:
+    """Rejects a model of which parts are compiled, and which torch cannot capture."""
+    for name, module in model.named_modules():
+        if hasattr(module, "_orig_mod") or module._compiled_call_impl is not None:
+            place = f'the module "{name}"' if name else "the model"
+            raise Unsupported(
+                f"{place} is compiled (torch.compile), and a plan runs its own kernels: call budget on the model that "
+                "is not compiled"
+            )
+
+
 def refuse_sharded(model: nn.Module) -> None:
     """Rejects a model of which parts are sharded, whose collectives would be part of its plan."""
     library = sys.modules.get("torch.distributed.fsdp")
