@@ -7,6 +7,7 @@ of torch runs in that thread. Every plan runs once before it is used: its peak m
 
 from __future__ import annotations
 
+import os
 import threading
 from array import array
 from collections import deque
@@ -90,6 +91,7 @@ class Background:
 
 
 BACKGROUND = Background()
+os.register_at_fork(after_in_child=BACKGROUND.__init__)  # a child process has no such thread
 
 
 @dataclass(eq=False)
