@@ -74,7 +74,7 @@ def test_budgets_hold_and_gradients_are_equal(name):
     assert not isinstance(found[1], planning.DoesNotFit)
 
 
-@pytest.mark.parametrize(("random", "budget"), [("once", "75%"), ("replay", "50%")])
+@pytest.mark.parametrize(("random", "budget"), [("once", "75%"), ("replay", "50%"), ("auto", "50%")])
 def test_loss_curves_are_identical_with_dropout(random, budget):
     def train(steps, prepare):
         torch.manual_seed(3)
@@ -102,7 +102,7 @@ def test_loss_curves_are_identical_with_dropout(random, budget):
         step = planning.fit(model, inputs, loss, budget, random=random, time=1.5, verbose=False)
         drawn = [what for kind, what, _ in step.moves if kind == "compute" and what.random]
         assert drawn and all(what.once for what in drawn)
-        assert random == "replay" or len(drawn) == len(set(drawn))
+        assert random != "once" or len(drawn) == len(set(drawn))
         return step
 
     curve = train(20, plain)
@@ -115,6 +115,17 @@ def test_replay_draws_again_and_the_result_is_the_same():
     planned = planning.fit(model, inputs, loss, "40%", random="replay", time=1.5, verbose=False)
     drawn = [what for kind, what, _ in planned.moves if kind == "compute" and what.random]
     assert len(drawn) > len(set(drawn)), "this budget is meant to need masks twice"
+    assert same(planned_results(planned), plain_results(planned.captured))
+
+
+def test_large_masks_are_drawn_again_by_default_where_keeping_them_does_not_fit():
+    case = models.gpt(batch=8, length=64, layers=4, heads=2, width=64, dropout=0.2)
+    planner = planning.Planner(*case, options=planning.Options(time=8.0))
+    with pytest.raises(planning.DoesNotFit, match="no plan exists"):
+        planner.with_options(random="once").fit("25%")
+    planned = planner.fit("25%")
+    drawn = [what for kind, what, _ in planned.moves if kind == "compute" and what.random]
+    assert len(drawn) > len(set(drawn)) and planned.measured_peak <= planned.budget
     assert same(planned_results(planned), plain_results(planned.captured))
 
 

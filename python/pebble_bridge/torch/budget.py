@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,6 @@ from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .runner import compile_step
 from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
 from .step import Options, Planned, check_options
@@ -47,6 +47,7 @@ class Budgeted(Own):
         "called",
         "changes",
         "entries",
+        "held",
         "limit",
         "model",
         "numbers",
@@ -71,6 +72,7 @@ class Budgeted(Own):
         self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
         self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+        self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.called = True
@@ -97,22 +99,24 @@ class Budgeted(Own):
         if not called and torch.is_grad_enabled() and not self.released:
             raise Unsupported(
                 f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
-                "nothing would be planned: call budget last, for example budget(trainer.model, ...)"
+                "nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of the model "
+                "that is still called, as in budget(model.base_model, ...)"
             )
 
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
+        held = self.held.setdefault(call.key, set())
         known = self.entries.pop(call.key, [])
         for place, entry in enumerate(known):
-            if (used is None or entry.takes == used) and entry.holds():
+            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds(call.tensors):
                 known[place] = self.improved(entry, call.tensors)
                 self.entries[call.key] = known
                 return known[place]
         if known:
             self.entries[call.key] = known
             self.count_change(known[0].changed)
-        captured = call.capture(used)
+        captured = call.capture(used, held)
         if captured is None:
             return None
         if not self.numbers[call.kind].passed.issuperset(call.passed):
@@ -226,7 +230,9 @@ class Call:
             numbers[place] = value if torch.compiler.is_compiling() else value.item()
         return put_tensors(self.structure, inputs, numbers)
 
-    def capture(self, used: tuple[int, ...] | None) -> Captured | None:
+    def capture(self, used: tuple[int, ...] | None, held: set[int]) -> Captured | None:
+        """The captured step for outputs that get gradients, and others that the caller keeps. Until that is known: a loss
+        gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
         refuse_sharded(model)
@@ -267,6 +273,7 @@ class Call:
                 inplace=True,
                 trials=self.owner.options.costs == "measured",
                 differentiated=differentiated,
+                held=lambda: held,
             )
         except NoGradient:
             return None
@@ -300,6 +307,7 @@ class Entry:
         self.outputs, self.able = call.outputs, call.able
         call.tensors = []  # the captured step refers to its call, and must not keep the batch
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
         self.changed = ""  # what differs in the model, after `holds` was false
         self.take(choice)
 
@@ -307,12 +315,10 @@ class Entry:
         self.choice, self.planned = choice, choice.planned
         planned = choice.planned
         program, gradients = self.captured.program, self.captured.gradient_places
-        self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
-        late = [place for place in range(len(program.results)) if place not in self.early]
-        self.forward, self.backward = compile_step(program, planned.moves, split=set(self.early))
+        self.forward, self.backward = planned.halves
         self.leaves = sorted(gradients.values())
-        place_of = {leaf: place for place, leaf in gradients.items()}
-        self.gradients = [late.index(place_of[leaf]) for leaf in self.leaves]  # places in the results of `backward`
+        place_of = {leaf: place - program.early for place, leaf in gradients.items()}
+        self.gradients = [place_of[leaf] for leaf in self.leaves]  # places in the results of `backward`
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
 
@@ -322,14 +328,15 @@ class Entry:
         other.take(choice)
         return other
 
-    def holds(self) -> bool:
-        """Whether the model is as it was when this was captured."""
+    def holds(self, inputs: list[torch.Tensor]) -> bool:
+        """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
         try:
             self.captured.state.check()
         except Unsupported as error:
             self.changed = error.what
             return False
-        return True
+        self.changed = ""
+        return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
         run = Run(self, inputs)
@@ -338,6 +345,7 @@ class Entry:
         outputs, run.outputs = run.outputs, []
         for place, output in zip(self.able, graded, strict=True):
             outputs[place] = output
+        run.watched = {place: weakref.ref(outputs[place]) for place in self.captured.brief_outputs}
         return put_tensors(self.outputs, outputs)
 
 
@@ -362,6 +370,7 @@ class Run:
         self.entry, self.inputs = entry, [value.detach() for value in inputs]
         self.saved: list[Any] = []
         self.outputs: list[torch.Tensor] = []
+        self.watched: dict[int, weakref.ref] = {}  # outputs that the caller should have dropped at the backward pass
 
     def forward(self) -> tuple[torch.Tensor, ...]:
         entry, captured = self.entry, self.entry.captured
@@ -370,11 +379,10 @@ class Run:
         self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
         with kernels_alone(captured.state.device):
             results, saved = entry.forward(given, entry.host)
-            result_at = dict(zip(entry.early, results, strict=True))
             for place, index in captured.buffer_places.items():
-                captured.buffers[index].copy_(result_at[place])
+                captured.buffers[index].copy_(results[place])
             # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
-            self.outputs = [result_at[place].detach() for place in captured.output_places]
+            self.outputs = [results[place].detach() for place in captured.output_places]
         self.given, self.saved = given, [saved]
         self.versions = [tensor._version for tensor in given]
         return tuple(self.outputs[place] for place in entry.able)
@@ -402,6 +410,7 @@ class Run:
         entry, saved = self.entry, self.saved.pop()
         arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
         entry.owner.used[entry.key] = tuple(arrived)
+        entry.owner.held[entry.key] |= {place for place, output in self.watched.items() if output() is not None}
         if not set(arrived) <= set(entry.takes):
             saved.clear()
             return self.plain_backward(arrived)
@@ -475,7 +484,7 @@ def budget(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "replay",
+    random: str = "auto",
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import torch
 from torch import nn
 
 from . import _adapter, passes
+from ._layouts import kernel_layouts
+from .decided import Decided
 from .errors import Unsupported
 from .fingerprint import Reads, has_backward_hooks
 from .found import Found, as_found, other_generators, other_generators_drew
@@ -30,11 +33,13 @@ class Captured:
     parameter_names: list[str]
     output_places: list[int]
     tangent_outputs: list[int]  # outputs that get a gradient from outside; none in a step that ends in a loss
+    brief_outputs: list[int]  # outputs that the caller has dropped when the backward pass begins
     gradient_places: dict[int, int]  # to parameters, and to inputs counted after parameters and buffers
     buffer_places: dict[int, int]
     example_inputs: tuple[torch.Tensor, ...]
     run: Callable  # of parameters, buffers and inputs; returns the outputs
     state: State
+    decided: Decided
 
     def __repr__(self) -> str:
         return f"<Captured {type(self.model).__name__}: {len(self.program.operations)} operations>"
@@ -69,12 +74,14 @@ class Captured:
             outputs[0].backward()
         return outputs[0].detach()
 
-    def plain_results(self) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
+    def plain_results(self, all_outputs: bool = True) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
         """Outputs and gradients (by leaf) of a plain step. Gradients go to other leaves than the parameters themselves,
         so that no hook of a trainer or of a wrapper such as DistributedDataParallel runs."""
         parameters = [nn.Parameter(parameter.detach()) for parameter in self.parameters]
         inputs = [value.detach().requires_grad_(value.requires_grad) for value in self.example_inputs]
         outputs = self.run(parameters, self.buffers, inputs)
+        for place in () if all_outputs else self.brief_outputs:
+            outputs[place] = outputs[place].new_zeros(())  # the caller drops it
         self.backward(outputs)
         leaves, gradients = [*parameters, *self.buffers, *inputs], {}
         for index in self.gradient_places.values():
@@ -154,26 +161,37 @@ def capture_run(
     inplace: bool,
     trials: bool,
     differentiated: Callable | None = None,
+    held: Callable | None = None,
 ) -> Captured:
-    """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`."""
+    """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`.
+
+    Of the outputs without a gradient from outside, those in ``held()`` exist until the step ends; the caller has dropped
+    the others when the backward pass begins.
+    """
     trained, others = list(state.trained.values()), list(state.others.values())
     chosen: list[int] = []
+    decided = Decided()
 
     def choose(outputs: list[torch.Tensor]) -> list[int]:
         chosen[:] = differentiated(outputs)
         return chosen
 
-    trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None)
     leaves = [*trained, *others, *inputs]
-    with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
-        tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
-        passes.simplify(trace, trials)
-        program = analyse(trace, leaves, tangents)
-        if passes.settle_gradients(trace, program, leaves):
+    with kernel_layouts() if trials else nullcontext():
+        trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None, decided)
+        if differentiated:
+            long = {*chosen, *(held() if held else ())}
+            trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
+        with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
+            tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
+            passes.simplify(trace, trials)
             program = analyse(trace, leaves, tangents)
-        for operation in program.operations:
-            operation.module, operation.backward = trace.origin[operation.node]
-        if inplace:
+            if passes.settle_gradients(trace, program, leaves):
+                program = analyse(trace, leaves, tangents)
+    for operation in program.operations:
+        operation.module, operation.backward = trace.origin[operation.node]
+    if inplace:
+        with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
             passes.find_inplace(program)
             passes.try_inplace(program, trials)
     return Captured(
@@ -184,11 +202,13 @@ def capture_run(
         list(state.trained),
         trace.outputs,
         chosen,
+        [trace.outputs.index(place) for place in trace.brief],
         trace.gradients,
         trace.buffers,
         inputs,
         run,
         state,
+        decided,
     )
 
 
@@ -203,7 +223,8 @@ def trace_as_found(
     run: Callable,
     inputs: Sequence[torch.Tensor],
     roots: dict[str, Any],
-    differentiated: Callable | None = None,
+    differentiated: Callable | None,
+    decided: Decided,
 ) -> _adapter.Trace:
     """Traces the step and restores the model and the loss; `state` keeps what the trace depends on."""
     reads, generators = Reads(), other_generators()
@@ -212,7 +233,8 @@ def trace_as_found(
 
     def observed(*values: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         with reads.recording(found.objects, not backward and not found.samples):  # only once, because it is slow
-            result = run(*values)
+            with decided.watching([*values[1], *values[2]], [*state.others.values(), *inputs]):
+                result = run(*values)
         found.sample()
         return result
 

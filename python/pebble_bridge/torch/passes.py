@@ -162,7 +162,9 @@ def transposed_arguments(node: fx.Node) -> tuple | None:
     """stride, padding, dilation, transposed, output padding and groups of the convolution that gives the input's
     gradient."""
     gradient, source, weight = (argument.meta["val"] for argument in node.args[:3])
-    _, stride, padding, dilation, transposed, _output_padding, groups = node.args[3:10]
+    sizes, transposed, groups = node.args[4:7], node.args[7], node.args[9]
+    # one number stands for all dimensions
+    stride, padding, dilation = (list(size) * ((source.dim() - 2) // len(size)) for size in sizes)
     if transposed:
         return stride, padding, dilation, False, [0] * len(stride), groups
     rest = [

@@ -30,7 +30,7 @@ class Options:
     seed: int = 1
     threads: int = 1
     offload: bool = False
-    random: str = "once"
+    random: str = "auto"
     costs: str = "measured"
     machine: pb.Machine | None = None
 
@@ -66,6 +66,8 @@ class Planned:
         self.estimated = self.borrowed = False
         self.host = HostPool()
         self.step = compile_step(captured.program, moves)
+        # forward and backward pass, if gradients of outputs come from outside
+        self.halves = compile_step(captured.program, moves, split=True) if captured.program.tangents else None
 
     @property
     def host_peak(self) -> int:
@@ -75,6 +77,17 @@ class Planned:
     def source(self) -> str:
         """The source of the Python function that executes the plan."""
         return self.step.source
+
+    def run_as_called(self, given: list[Any]) -> Any:
+        """A step as its caller runs it: outputs that nobody reads later are dropped before the backward pass."""
+        if self.halves is None:
+            return self.step(given, self.host, None)
+        forward, backward = self.halves
+        results, saved = forward(given, self.host)
+        brief = self.captured.brief_outputs
+        outputs = [results[place] for i, place in enumerate(self.captured.output_places) if i not in brief]
+        results = None
+        return outputs, backward(given, saved, self.captured.program.make_tangents(), self.host)
 
     def run(self, inputs: Sequence[torch.Tensor]) -> tuple:
         """The results of a step (updated buffers, loss, gradients) without writing them anywhere."""
@@ -119,6 +132,11 @@ class Planned:
                     f"input {index} has the strides {value.stride()}, and the step was planned for "
                     f"{example.stride()}: copy it into that layout, for example with contiguous()"
                 )
+        if not self.captured.decided.holds([*self.captured.buffers, *inputs]):
+            raise Unsupported(
+                "the model reads a number from its inputs (item(), bool(), int(), tolist()), and it is not that of the "
+                "example: call fit again for such inputs"
+            )
 
     def report(self) -> str:
         """What is kept, recomputed and offloaded, by module, and the measured and the planned peak."""
@@ -174,8 +192,6 @@ class Planner:
     def prepare(self, captured: Captured, estimate: Callable | None = None) -> None:
         """Gets the costs of the captured step."""
         self.captured = captured
-        if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
-            raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
         self.tier: dict[str, int] | None = None
         measure.count_flops(self.captured)
@@ -198,7 +214,7 @@ class Planner:
         machine, offload = self.options.machine, self.options.offload and not self.options.machine
         lowered = lower(
             self.captured.program,
-            replay=self.options.random == "replay",
+            random=self.options.random,
             scale=1000 if offload else 1,  # moving a byte takes less than a nanosecond
             cost_unit="flop" if self.options.costs == "flops" or machine else "ps" if offload else "ns",
             name=type(self.captured.model).__name__,
@@ -279,15 +295,13 @@ class Planner:
         there were such."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
-        results: list[tuple] = []
         start = torch.get_rng_state()
         with measure.untouched(captured), kernels_alone(device):
-            planned.measured_peak = measure.measure_peak(
-                lambda: results.append(planned.step(given, planned.host, None)), device
-            )
+            planned.measured_peak = measure.measure_peak(lambda: planned.run_as_called(given), device)
         if compared and self.options.costs == "measured" and device == "cpu":
-            measure.check_results(captured, start, results[0])
-        results.clear()
+            with measure.untouched(captured), kernels_alone(device):
+                results = planned.step(given, planned.host, None)
+            measure.check_results(captured, start, results)
         return planned.measured_peak > planned.budget and self.learn(planned, given, device)
 
     def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
@@ -309,9 +323,9 @@ class Planner:
 
 def check_options(options: Options) -> None:
     """Rejects options that do not exist, and a machine that cannot price a step."""
-    if options.random not in ("once", "replay"):
+    if options.random not in ("once", "replay", "auto"):
         raise Unsupported(
-            f'random="{options.random}": expected "once" (never recomputed) or "replay" (from the saved generator state)'
+            f'random="{options.random}": expected "auto" (recomputed if large), "once" (never) or "replay" (all)'
         )
     if options.costs not in ("measured", "flops"):
         raise Unsupported(f'costs="{options.costs}": expected "measured" or "flops"')
@@ -360,7 +374,7 @@ def fit(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "once",
+    random: str = "auto",
     inplace: bool = True,
     time: float = 10.0,
     seed: int = 1,
@@ -391,8 +405,9 @@ def fit(
         a built-in name. With ``offload``, its links are the host's.
     offload : bool
         Plans may store values in host memory and load them later.
-    random : {"once", "replay"}
-        Random operations are computed once, or may be recomputed from the generator's saved state.
+    random : {"auto", "once", "replay"}
+        Random operations may be recomputed from the generator's saved state: those whose results are much larger than
+        the state, none, or all.
     inplace : bool
         Elementwise operations may overwrite an input that is no longer needed.
     time : float
