@@ -262,6 +262,32 @@ def test_modes_and_frozen_parameters_find_their_plans(monkeypatch):
     assert len(calls) == 2
 
 
+def test_two_models_that_train_in_turns_find_their_plans(monkeypatch):
+    class Generator(Net):
+        def forward(self, x):
+            return nn.functional.gelu(self.layers[0](x))
+
+    generator, critic, calls = budgeted("120%", Generator()), budgeted("120%"), captures(monkeypatch)
+    x = batch(16)
+
+    def turns():
+        generator.zero_grad(), critic.zero_grad()
+        torch.manual_seed(3)
+        critic.requires_grad_(True)
+        (critic(x) - critic(generator(x).detach())).backward()
+        critic.requires_grad_(False)
+        critic(generator(x)).backward()
+        return [p.grad.clone() for model in (critic, generator) for p in model.parameters() if p.grad is not None]
+
+    for round in range(3):
+        found = turns()
+        with bypassing():
+            assert_equal(found, turns())
+        if round == 0:
+            first = len(calls)
+    assert len(calls) == first
+
+
 def test_a_changed_attribute_is_seen_and_a_moving_one_is_named(monkeypatch):
     model, x, calls = budgeted(), batch(32), captures(monkeypatch)
     with warnings.catch_warnings(record=True) as caught:

@@ -126,11 +126,14 @@ class Budgeted(Own):
         for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
             del self.entries[key]  # their numbers are inputs now
         self.show(choice.planned)
+        dropped = known[STATES - 1 :]
         known[:] = [Entry(self, call, choice), *known[: STATES - 1]]
         self.entries[call.key] = known
         if len(self.entries) > KINDS:
             self.used.pop(oldest := next(iter(self.entries)), None)
-            del self.entries[oldest]
+            dropped += self.entries.pop(oldest)
+        for entry in dropped:
+            self.shapes.drop(entry.choice)
         return known[0]
 
     def improved(self, entry: Entry, inputs: Sequence[torch.Tensor], wait: bool = False) -> Entry:

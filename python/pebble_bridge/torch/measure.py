@@ -190,7 +190,7 @@ def magnitude(tensor: torch.Tensor | None) -> float:
 
 
 def device_of(captured: Captured) -> str:
-    return str(captured.parameters[0].device)
+    return str(captured.leaves[0].device)  # an input, if all parameters are frozen and there are no buffers
 
 
 def profile(captured: Captured, repeats: int = 3) -> None:

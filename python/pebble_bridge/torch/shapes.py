@@ -7,6 +7,7 @@ of torch runs in that thread. Every plan runs once before it is used: its peak m
 
 from __future__ import annotations
 
+import os
 import threading
 from array import array
 from collections import deque
@@ -79,8 +80,7 @@ class Background:
                 self.working = self.waiting.pop() if self.waiting else None
                 self.changed.notify_all()
 
-    def drop(self, request: Request) -> None:
-        """Forgets a request whose step is no longer in use."""
+    def drop(self, request: Request | None) -> None:
         with self.changed:
             if request in self.waiting:
                 self.waiting.remove(request)
@@ -91,6 +91,7 @@ class Background:
 
 
 BACKGROUND = Background()
+os.register_at_fork(after_in_child=BACKGROUND.__init__)  # a child process has no such thread
 
 
 @dataclass(eq=False)
@@ -169,6 +170,8 @@ class Shapes:
         choice.tried = self.budget
         self.remember(choice)
         forget_examples(captured)
+        for node in captured.program.graph.nodes:
+            node.meta.clear()  # a third of the memory of a captured step, and not read again
         return choice
 
     def see(self, planner: Planner, lowered: Lowered, kin: list[Known]) -> None:
@@ -283,6 +286,10 @@ class Shapes:
         choice.tried = self.budget
         choice.request = Request(lowered, self.budget, choice.planner.settings(), start, round)
         BACKGROUND.add(choice.request)
+
+    def drop(self, choice: Choice) -> None:
+        """The step is no longer in use."""
+        BACKGROUND.drop(choice.request)
 
     def remember(self, choice: Choice) -> None:
         """Keeps the plan and what was measured for it, and writes it to the cache."""

@@ -47,7 +47,7 @@ class State:
 
     @property
     def device(self) -> str:
-        return next((tensor.device.type for tensor in self.trained.values()), "cpu")
+        return next((tensor.device.type for tensor in self.tensors), "cpu")
 
     def named(self, parameters: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
         """The given tensors by name, in place of the model's own."""
