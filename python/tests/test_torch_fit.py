@@ -383,4 +383,5 @@ def test_readmes_lines_run(root):
     names: dict = {}
     torch.manual_seed(0)
     exec(code, names)
-    assert names["step"].measured_peak <= names["step"].budget and torch.isfinite(names["loss"])
+    plan = planning.plans(names["model"])[0]
+    assert plan.measured_peak <= plan.budget and torch.isfinite(names["loss"])

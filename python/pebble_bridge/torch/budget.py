@@ -336,7 +336,7 @@ class Entry:
         except Unsupported as error:
             self.changed = error.what
             return False
-        self.changed = ""
+        self.changed = "a number that the model's code reads from its inputs"
         return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
