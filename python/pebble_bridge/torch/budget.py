@@ -120,7 +120,7 @@ class Budgeted(Own):
         if captured is None:
             return None
         if not self.numbers[call.kind].passed.issuperset(call.passed):
-            measure.check_capture(captured)  # with tensors for numbers, and the model with the numbers
+            call.check_numbers(captured)
         choice = self.shapes.plan(captured)
         self.numbers[call.kind].passed |= set(call.passed)
         for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
@@ -215,12 +215,25 @@ class Call:
         if self.kind not in known:
             known[self.kind] = Numbers(self.numbers, self.owner.options.costs == "measured")
         self.passed = known[self.kind].see(self.numbers)
-        if self.passed:
-            wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
-            kinds = {int: torch.int64, float: torch.float64 if wide else torch.float32}
-            self.tensors += [torch.tensor(n, dtype=kinds[type(n)]) for n in map(self.numbers.__getitem__, self.passed)]
+        self.tensors += self.as_tensors(self.numbers)
         rest = [number for place, number in enumerate(self.numbers) if place not in self.passed]
         self.key = (self.kind, self.passed, tuple(map(key_of, rest)))
+
+    def as_tensors(self, numbers: list[int | float]) -> list[torch.Tensor]:
+        """The numbers that are inputs of the step."""
+        if not self.passed:
+            return []
+        wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
+        kinds = {int: torch.int64, float: torch.float64 if wide else torch.float32}
+        return [torch.tensor(numbers[place], dtype=kinds[type(numbers[place])]) for place in self.passed]
+
+    def check_numbers(self, captured: Captured) -> None:
+        """Rejects tensors in place of numbers if the model's code reads them, or computes something else with them."""
+        first = self.as_tensors(self.owner.numbers[self.kind].first)
+        given = [*captured.buffers, *captured.example_inputs]
+        if not captured.decided.holds([*given[: len(given) - len(first)], *first]):
+            raise Unsupported("the model's code reads its value (range(), a comparison, item())")
+        measure.check_capture(captured)
 
     def arguments(self, inputs: Sequence[torch.Tensor]) -> Any:
         """The arguments with other tensors. The model gets tensors in place of numbers only while it is traced, so that
@@ -376,7 +389,8 @@ class Run:
     def forward(self) -> tuple[torch.Tensor, ...]:
         entry, captured = self.entry, self.entry.captured
         given = captured.given(self.inputs)
-        self.draws = generator_state(captured) if entry.random else None
+        # not as a tensor, which would count in a budget that the plan may use to the last byte
+        self.draws = bytes(generator_state(captured).numpy()) if entry.random else None
         self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
         with kernels_alone(captured.state.device):
             results, saved = entry.forward(given, entry.host)
@@ -464,14 +478,14 @@ def generator_state(captured: Captured) -> torch.Tensor:
 
 
 @contextmanager
-def with_generator(captured: Captured, state: torch.Tensor | None) -> Iterator[None]:
+def with_generator(captured: Captured, state: bytes | None) -> Iterator[None]:
     """The generator of the device in an earlier state."""
     if state is None:
         yield
         return
     restore = torch.cuda.set_rng_state if captured.state.device == "cuda" else torch.set_rng_state
     now = generator_state(captured)
-    restore(state)
+    restore(torch.frombuffer(bytearray(state), dtype=torch.uint8))
     try:
         yield
     finally:
