@@ -64,7 +64,7 @@ static void grid_instance(const bench *b, table *t, pb_context *ctx, const char 
                 if (!(strategies[s].games & kind))
                     continue;
                 pb_game game = {.graph = g, .kind = (pb_game_kind)kind, .weights = PB_WEIGHTS_DEFAULT};
-                /* Percents of the written peak are out of reach where nothing is freed: there of all values. */
+                /* Percents of the peak in program order are out of reach where nothing is freed: there of all values. */
                 game.cap = kind == PB_GAME_REVERSIBLE ? percent_of(g->total_size, percents[p])
                                                       : percent_cap(ctx, g, percents[p]);
                 if (kind == PB_GAME_TIERED) {

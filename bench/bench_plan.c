@@ -10,7 +10,7 @@
 
 typedef struct family {
     const char *name, *spec[3];
-    unsigned percent; /* of the written peak: as tight as most strategies can take */
+    unsigned percent; /* of the peak in program order: as tight as most strategies can take */
 } family;
 
 static const family families[] = {

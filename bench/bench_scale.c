@@ -14,7 +14,7 @@ typedef struct row {
 } row;
 
 /* The parameters of the default model are a sixth of its peak. Deep caps are for large batches, with and without a large
- * vocabulary, whose last layer alone may be over them. At 1 % values between layers are computed again and again. */
+ * vocabulary, whose last layer alone may be over them. At 1 % values between layers are recomputed many times. */
 static const row rows[] = {
     {"transformer:blocks=240", "auto", 50, false},
     {"transformer:blocks=240", "auto", 30, false},

@@ -45,7 +45,7 @@ bool instance_wanted(const bench *b, const char *name);
 
 /* Rounded up. */
 uint64_t percent_of(uint64_t whole, unsigned percent);
-/* Of the graph's written peak, rounded up. */
+/* Of the graph's peak in program order, rounded up. */
 uint64_t percent_cap(pb_context *ctx, const pb_graph *g, unsigned percent);
 
 /* One plan under the limits of the benchmark. */

@@ -30,7 +30,6 @@ static exit_code read_settings(app *a, contest *c)
     exit_code code = read_graph(a, a->opts.positional[0], &c->base.graph);
     if (code != EXIT_DONE)
         return code;
-    pb_settings s = settings_of(a);
     code = setting_game(a, &c->base);
     if (code != EXIT_DONE)
         return code;
@@ -38,8 +37,7 @@ static exit_code read_settings(app *a, contest *c)
         return EXIT_USAGE;
     if (!has_cap(a, &c->base))
         return missing_cap(a);
-    if (!setting_done(a, &s, pb_settings_games(&a->ctx, &s, &c->base, &c->games)))
-        return EXIT_USAGE;
+    c->games = setting_games(a, &c->base);
     pb_status status = pb_graph_program_peak(&a->ctx, c->base.graph, &c->program_peak);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }

@@ -15,13 +15,12 @@ static exit_code find_all(app *a, const pb_graph *g, pb_info *f)
 {
     pb_game game = PB_GAME_DEFAULT(g);
     pb_request request = PB_REQUEST_DEFAULT;
-    pb_settings s = settings_of(a);
-    unsigned games;
     exit_code code = setting_game(a, &game);
     if (code != EXIT_DONE)
         return code;
-    if (!setting_request(a, &request) || !setting_done(a, &s, pb_settings_games(&a->ctx, &s, &game, &games)))
+    if (!setting_request(a, &request))
         return EXIT_USAGE;
+    unsigned games = setting_games(a, &game);
     pb_status made = pb_info_make(&a->ctx, game.graph, f);
     if (made == PB_OK && game.graph->priced_by)
         made = pb_step_report_make(&a->ctx, game.graph, &a->arena, &f->step);

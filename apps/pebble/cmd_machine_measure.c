@@ -219,7 +219,9 @@ exit_code machine_fit(app *a)
     if (code != EXIT_DONE)
         return code;
     pb_status status = pb_machine_fit(&a->ctx, samples, count, &a->arena, &cpu, &fitted);
-    if (status == PB_EINVAL)
+    if (status == PB_OK)
+        status = pb_machine_check(&a->ctx, &m);
+    if (status == PB_EINVAL || status == PB_EFORMAT)
         return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
     return status == PB_OK ? show_models(a, &m, fitted) : app_status(a, status);
 }

@@ -6,18 +6,19 @@
 #include "plain_print.h"
 #include "settings.h"
 #include "table.h"
-#include "workload_spec.h"
 
 #include <stdio.h>
 #include <string.h>
 
-exit_code machine_option(app *a, const pb_machine **out)
+exit_code machine_option(app *a, const pb_graph *g, const pb_machine **out)
 {
-    const char *name = app_option(a, OPT_MACHINE) ? app_option(a, OPT_MACHINE) : app_option(a, OPT_TIMED_BY);
-    pb_settings s = {.wrong = PB_SETTING_COUNT};
-    exit_code code = setting_code(a, &s, pb_machine_find(&a->ctx, name, false, &a->arena, out));
-    if (code == EXIT_DONE && (*out)->per_second != 1000000000)
-        return app_usage(a, "--machine %s: its time unit is %s; times of nodes are in ns", name, (*out)->time_unit);
+    pb_settings s = {.text[PB_SET_machine] = app_option(a, OPT_MACHINE)};
+    if (!s.text[PB_SET_machine])
+        s.text[PB_SET_machine] = app_option(a, OPT_TIMED_BY);
+    exit_code code = setting_code(a, &s, pb_settings_machine(&a->ctx, &s, g, &a->arena, out));
+    if (code == EXIT_DONE && !*out)
+        return app_usage(a, "there is no machine: name one, as in --machine here.json; pebble machine measure makes "
+                            "such a file, pebble machine list has others");
     return code;
 }
 
@@ -42,7 +43,7 @@ static void outside_text(const pb_graph *g, const pb_time_row *row, char text[2 
 }
 
 /* One line for each operation: its time, and what lies outside the measured range. */
-static bool print_times(app *a, FILE *out, const pb_graph *g, const pb_time_report *r)
+static bool print_times(app *a, FILE *out, const pb_graph *g, const pb_machine *m, const pb_time_report *r)
 {
     static const table_column columns[] = {{"operation", false, 0},
                                            {"type", false, 0},
@@ -62,7 +63,7 @@ static bool print_times(app *a, FILE *out, const pb_graph *g, const pb_time_repo
         const pb_time_row *row = &r->rows[i];
         char nodes[FIGURE_ROOM], time[FIGURE_ROOM], share[FIGURE_ROOM], outside[2 * FIGURE_ROOM];
         snprintf(nodes, sizeof nodes, "%u", (unsigned)row->nodes);
-        duration_text(row->time, time);
+        pb_amount_text(row->time, m->time_unit, time, sizeof time);
         percent_text(total ? (double)row->time / (double)total : 0, share);
         outside_text(g, row, outside);
         const char *cells[] = {row->op ? row->op : "-",
@@ -75,10 +76,13 @@ static bool print_times(app *a, FILE *out, const pb_graph *g, const pb_time_repo
         if (!table_row(&t, cells, NULL))
             return false;
     }
-    table_print(&t, out);
+    if (r->row_count)
+        table_print(&t, out);
     if (r->kept)
         fprintf(out, "\n%u node%s kept the time that the graph states.\n", (unsigned)r->kept, r->kept == 1 ? "" : "s");
-    if (r->unknown)
+    if (r->unknown && !m->per_second)
+        fputs("\nThe clock is abstract: nodes take their cost.\n", out);
+    else if (r->unknown)
         fprintf(out, "\n%u node%s state%s neither flops nor bytes, and keep%s the cost.\n", (unsigned)r->unknown,
                 r->unknown == 1 ? "" : "s", r->unknown == 1 ? "s" : "", r->unknown == 1 ? "s" : "");
     return true;
@@ -90,6 +94,8 @@ static void print_json(const pb_graph *g, const pb_machine *m, const pb_time_rep
     json_text(stdout, g->name);
     fputs(",\"machine\":", stdout);
     json_text(stdout, m->name);
+    fputs(",\"time_unit\":", stdout);
+    json_text(stdout, m->time_unit);
     printf(",\"kept\":%u,\"unknown\":%u,\"outside\":%u,\"operations\":[", (unsigned)r->kept, (unsigned)r->unknown,
            (unsigned)r->outside);
     for (uint32_t i = 0; i < r->row_count; i++) {
@@ -116,7 +122,7 @@ static exit_code print_total(app *a, FILE *out, const pb_graph *g, const pb_mach
     pb_status status = pb_graph_price(&a->ctx, g, m, &a->arena, &priced);
     if (status != PB_OK)
         return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
-    duration_text(priced->needed_cost, time);
+    pb_amount_text(priced->needed_cost, m->time_unit, time, sizeof time);
     print_line(out, "%s on %s: %s, every node computed once", g->name, m->name, time);
     return EXIT_DONE;
 }
@@ -137,7 +143,7 @@ static exit_code show_times(app *a, const pb_graph *g, const pb_machine *m, cons
         return EXIT_DONE;
     }
     code = print_total(a, piped ? stderr : stdout, g, m);
-    if (code == EXIT_DONE && !print_times(a, piped ? stderr : stdout, g, r))
+    if (code == EXIT_DONE && !print_times(a, piped ? stderr : stdout, g, m, r))
         return app_status(a, PB_ENOMEM);
     return code;
 }
@@ -150,7 +156,7 @@ exit_code price_graph(app *a, const pb_graph *g)
     const char *path = app_option(a, OPT_OUTPUT);
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
         return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
-    exit_code code = machine_option(a, &m);
+    exit_code code = machine_option(a, g, &m);
     if (code == EXIT_DONE)
         code = time_graph(a, g, m, &timed, &report);
     return code == EXIT_DONE ? show_times(a, timed, m, &report) : code;
@@ -161,9 +167,6 @@ exit_code cmd_price(app *a)
     const pb_graph *g;
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph, as in pebble price g.json --machine here.json");
-    if (!app_option(a, OPT_MACHINE))
-        return app_usage(a,
-                         "--machine is missing, as in --machine here.json; pebble machine measure makes such a file");
     exit_code code = read_graph(a, a->opts.positional[0], &g);
     return code == EXIT_DONE ? price_graph(a, g) : code;
 }

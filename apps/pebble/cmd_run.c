@@ -74,7 +74,10 @@ static exit_code take_machine(app *a, const pb_graph *own, const pb_graph **out)
     const pb_machine *m;
     const pb_graph *timed;
     pb_time_report report;
-    exit_code code = machine_option(a, &m);
+    exit_code code = machine_option(a, own, &m);
+    if (code == EXIT_DONE && m->per_second != 1000000000)
+        return app_usage(a, "--machine %s: its time unit is %s, but a run is measured in ns; use a file in ns",
+                         app_option(a, OPT_TIMED_BY), m->time_unit);
     if (code == EXIT_DONE)
         code = time_graph(a, own, m, &timed, &report);
     if (code != EXIT_DONE)

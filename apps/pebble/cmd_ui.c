@@ -18,6 +18,7 @@ exit_code cmd_ui(app *a)
 #include "common/output.h"
 #include "server/page_files.h"
 #include "server/server.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +69,23 @@ static bool take_options(app *a, server_options *o)
     o->page_folder = app_option(a, OPT_PAGE);
     return read_options(a, &o->reading) && take_bytes(a, OPT_MAX_BODY, &o->max_body) &&
            take_bytes(a, OPT_MEMORY, &o->max_kept);
+}
+
+/* --machine: the default of every graph. */
+static exit_code take_machine(app *a, server_options *o)
+{
+    const char *name = app_option(a, OPT_MACHINE);
+    pb_settings s = {.wrong = PB_SET_machine};
+    o->machine_text = name;
+    if (!name || strcmp(name, "none") == 0)
+        return EXIT_DONE;
+    pb_buffer text; /* jobs do not read files */
+    pb_buffer_init(&text, &a->arena);
+    pb_status status = pb_machine_find(&a->ctx, name, false, &a->arena, &o->machine);
+    if (status == PB_OK)
+        status = pb_machine_write(&a->ctx, o->machine, pb_sink_buffer(&text));
+    o->machine_text = text.bytes;
+    return setting_code(a, &s, status);
 }
 
 /* ---- signals ---- */
@@ -203,11 +221,14 @@ exit_code cmd_ui(app *a)
     server_options o;
     if (!take_options(a, &o))
         return EXIT_USAGE;
+    exit_code code = take_machine(a, &o);
+    if (code != EXIT_DONE)
+        return code;
     server *s = server_new(&o);
     if (!s)
         return app_fail(a, EXIT_FAILED,
                         "cannot create the token: out of memory, or /dev/urandom cannot be read; check both");
-    exit_code code = serve(a, s);
+    code = serve(a, s);
     server_free(s);
     return code;
 }

@@ -123,13 +123,13 @@ const command commands[] = {
      "whole search.",
      "345I", cmd_fit},
     {"price", ON_PRICE, "write the times that a graph's nodes take on a machine into the graph",
-     "pebble price GRAPH --machine NAME|FILE [-o FILE]",
+     "pebble price GRAPH [--machine NAME|FILE] [-o FILE]",
      "pebble price g.json --machine here.json -o timed.json\ttimes by the models of a measured machine\n"
      "pebble plan timed.json --machine here.json\tplan with them\n"
      "pebble price g.json --machine a100-40\tonly show the time of each operation\n",
      "A machine that was measured has models: times by operation, type, size and flops per byte. --machine alone plans "
-     "with the simpler rates and bandwidths of the file. Times that the graph already has are kept. The output says "
-     "which computations are outside the range that was measured.",
+     "with the simpler rates and bandwidths of the file. Without --machine it is the graph's own. Times that the graph "
+     "already has are kept. The output says which computations are outside the range that was measured.",
      "5", cmd_price},
     {"machine", ON_MACHINE, "list machines, show what is in one, and measure this computer",
      "pebble machine list [--json]\npebble machine show NAME|FILE [--json] [-o FILE]\n"
@@ -151,6 +151,7 @@ const command commands[] = {
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"
+     "pebble ui g.json --machine a100-40\tin times on that machine\n"
      "pebble ui --no-open --port 8080\tprint the address only\n",
      "Only this machine can reach the page, at an address with a secret token. Ctrl-C stops the server.", "5", cmd_ui},
     {"help", ON_HELP, "show help", "pebble help [COMMAND] [--as text|man|bash|zsh|fish]",

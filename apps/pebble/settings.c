@@ -123,13 +123,36 @@ static void note_costs(app *a, const pb_graph *g)
                  own->size_unit, m->name);
 }
 
+/* Games have fewer tiers than machines may have memories. */
+static void note_tiers(app *a, const pb_game *game)
+{
+    const pb_machine *m = game->graph->priced_by;
+    pb_tier tiers[PB_MAX_TIERS];
+    uint32_t count, all = m && game->tier_count && game->tiers[0].store_link ? pb_machine_tiers(m, tiers, &count) : 0;
+    if (all > PB_MAX_TIERS)
+        app_note(a, "note: %.60s has %u slow memories; the tiered game uses the first %d", m->name, (unsigned)all,
+                 PB_MAX_TIERS);
+}
+
 exit_code setting_game(app *a, pb_game *game)
 {
     pb_settings s = settings_of(a);
     exit_code code = setting_code(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, game));
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
         note_costs(a, game->graph);
+        note_tiers(a, game);
+    }
     return code;
+}
+
+unsigned setting_games(app *a, pb_game *game)
+{
+    pb_settings s = settings_of(a);
+    bool stated = game->tier_count > 0; /* then there was a note */
+    unsigned games = pb_settings_games(&s, game);
+    if (!stated)
+        note_tiers(a, game);
+    return games;
 }
 
 bool setting_weights(app *a, const pb_graph *g, pb_weights *weights)

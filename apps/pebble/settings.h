@@ -15,6 +15,8 @@ bool setting_done(app *a, const pb_settings *s, pb_status status);
 bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size);
 /* --machine, --game, --cap, --borrow, --weights and slow memory; what is not given stays. */
 exit_code setting_game(app *a, pb_game *game);
+/* The games that compare and info play, as bits; the slow memories of a machine become the game's tiers. */
+unsigned setting_games(app *a, pb_game *game);
 /* --weights alone, for this graph. */
 bool setting_weights(app *a, const pb_graph *g, pb_weights *weights);
 /* --strategy, --policy, --seed, --threads, and --ticks and --time in the context. */

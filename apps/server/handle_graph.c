@@ -99,9 +99,11 @@ static void respond_info(request *r, const stored_graph *g)
     u64_field(out, "pinned", g->facts.keep);
     u64_field(out, "once", g->facts.once);
     u64_field(out, "byproducts", g->facts.byproducts);
+    const server_options *o = &r->s->options;
+    const pb_machine *m = o->machine_text ? o->machine : g->g->machine;
     fputs(",\"machine\":", out);
-    if (g->g->machine)
-        json_machine(out, g->g->machine, "");
+    if (m)
+        json_machine(out, m, "");
     else
         fputs("null", out);
     fputs("}\n", out);

@@ -29,7 +29,7 @@ void handle_new_job(request *r, stored_graph *g)
         respond_no_memory(r);
         return;
     }
-    if (!job_read(j, r->body ? r->body : "", r->length)) {
+    if (!job_read(j, r->body ? r->body : "", r->length, s->options.machine_text)) {
         respond_status(r, PB_EINVAL, &j->ctx.error);
         job_drop(j);
         return;

@@ -55,8 +55,10 @@ typedef struct job_queue {
 job *job_new(store *s, event_hub *hub, stored_graph *graph);
 void job_drop(job *j); /* only for a job that was never added */
 
-/* Reads a control document (docs/server.md). False with a message in j->ctx.error. */
-bool job_read(job *j, const char *text, size_t length);
+/* Reads a control document (docs/server.md).
+ *   in  machine  for a document that names none; NULL: the graph's own
+ * False with a message in j->ctx.error. */
+bool job_read(job *j, const char *text, size_t length, const char *machine);
 /* Are the caps of a sweep sizes or ranges? False with a message in j->ctx.error. */
 bool job_check_caps(job *j);
 

@@ -167,7 +167,7 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)
-        return settings_done(j, s, pb_settings_games(&j->ctx, s, &spec->base, &spec->games));
+        spec->games = pb_settings_games(s, &spec->base);
     return true;
 }
 
@@ -263,9 +263,9 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
     return true;
 }
 
-bool job_read(job *j, const char *text, size_t length)
+bool job_read(job *j, const char *text, size_t length, const char *machine)
 {
-    pb_settings settings = {.wrong = PB_SETTING_COUNT};
+    pb_settings settings = {.text[PB_SET_machine] = machine, .wrong = PB_SETTING_COUNT};
     json_t *document = control_load(text, length, &j->ctx.error);
     if (!document)
         return false;

@@ -15,13 +15,15 @@
 #include <stdint.h>
 
 typedef struct server_options {
-    const char *host;        /* to listen on: 127.0.0.1 */
-    uint16_t port;           /* 0: any free port */
-    unsigned threads;        /* jobs that run at the same time */
-    uint64_t max_body;       /* bytes of a request */
-    pb_read_options reading; /* how graphs are read */
-    uint64_t max_kept;       /* bytes of graphs and plans together, and of one graph */
-    const char *page_folder; /* NULL: the page inside the command */
+    const char *host;          /* to listen on: 127.0.0.1 */
+    uint16_t port;             /* 0: any free port */
+    unsigned threads;          /* jobs that run at the same time */
+    uint64_t max_body;         /* bytes of a request */
+    pb_read_options reading;   /* how graphs are read */
+    uint64_t max_kept;         /* bytes of graphs and plans together, and of one graph */
+    const char *machine_text;  /* document of the default machine, or none; NULL: each graph's own */
+    const pb_machine *machine; /* the same; NULL: none */
+    const char *page_folder;   /* NULL: the page inside the command */
 } server_options;
 
 typedef struct server server;

@@ -25,7 +25,7 @@ extern "C" {
 
 #define PB_VERSION "0.1.0"
 
-/* A cap that limits nothing. */
+/* A cap that limits nothing: the sum of all sizes of a graph is less. */
 #define PB_UNLIMITED UINT64_MAX
 
 /* What went wrong, where: line and column count from 1; line 0 means "no place". */

@@ -77,18 +77,17 @@ typedef struct pb_time_report {
     const pb_time_row *rows; /* the longest time first */
     uint32_t row_count;
     uint32_t kept;    /* nodes that had a time for the first processor, which is unchanged */
-    uint32_t unknown; /* nodes that state neither flops nor bytes, and keep their cost */
+    uint32_t unknown; /* nodes that keep their cost: they state neither flops nor bytes, or the clock is abstract */
     uint32_t outside; /* of all rows */
 } pb_time_report;
 /* The graph with `times` for every processor of the machine: by its models, else by its rates and bandwidths. It is a
- * graph of its own, with another hash; it borrows from `g` and `m`. The report is about the first processor.
- *   returns PB_EINVAL the clock is abstract, or a processor has no rate for a node; PB_ERANGE a time passes 2^63 */
+ * graph of its own, with another hash; it borrows from `g`, not from `m`. The report is about the first processor.
+ *   returns PB_EINVAL a processor has no rate for a node; PB_ERANGE a time passes 2^63 */
 pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result, const pb_graph **out,
                         pb_time_report *report);
 /* The machine's slow memories as tiers: those that have links from and to its first memory, in the order of the
- * machine. Names are borrowed.
- *   returns PB_EINVAL more than PB_MAX_TIERS */
-pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
+ * machine, at most PB_MAX_TIERS. Names are borrowed. Returns how many of them the machine has. */
+uint32_t pb_machine_tiers(const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
 
 /* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size + ceil(size *
  * 10^9 / bandwidth); the last part is absent if the bandwidth is 0. */

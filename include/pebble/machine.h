@@ -19,6 +19,8 @@ extern "C" {
 
 /* More than any real machine has; a larger file is refused. */
 #define PB_MACHINE_MAX_PARTS 1024
+/* In all models of a processor. */
+#define PB_MACHINE_MAX_POINTS (1 << 20)
 /* Room for "operation/type" with NUL; longer keys are refused. */
 #define PB_MACHINE_KEY 128
 /* Rates and bandwidths per second are at most this. */

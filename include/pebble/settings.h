@@ -63,7 +63,7 @@ pb_status pb_settings_tiers(pb_context *ctx, pb_settings *s, pb_game *game);
 bool pb_settings_have_tiers(const pb_settings *s);
 /* The games that a comparison plays, as bits: the one that is named, else remat, reversible and, if there is slow
  * memory, tiered. The slow memories of a machine count: they become the game's tiers. */
-pb_status pb_settings_games(pb_context *ctx, const pb_settings *s, pb_game *game, unsigned *games);
+unsigned pb_settings_games(const pb_settings *s, pb_game *game);
 /* All weights of a sweep of the graph, in `arena`; none if they are not set. */
 pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, const pb_graph *g, pb_arena *arena, pb_weights **out,
                               uint32_t *count);

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
-from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
+from pebble_bridge.torch import _adapter, lower, measure, refusals  # noqa: E402
 from pebble_bridge.torch.runner import compile_step, program_order_moves  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -105,8 +105,29 @@ def test_random_operations_are_once_and_chained():
     assert len(once) == 4
     tokens = {i for i, node in enumerate(document["nodes"]) if node["name"].endswith(".drawn")}
     assert sum(1 for u, _ in document["edges"] if u in tokens) == 3
-    replayed = json.loads(lower.lower(captured.program, replay=True).graph.to_json())
+    replayed = json.loads(lower.lower(captured.program, random="replay").graph.to_json())
     assert not any(node.get("once") for node in replayed["nodes"])
+
+
+def test_small_masks_are_kept_by_default():
+    def once(width: int) -> int:
+        captured = planning.capture(*models.mlp(depth=6, width=width, dropout=0.5))
+        graph = json.loads(lower.lower(captured.program, random="auto").graph.to_json())
+        return sum(1 for node in graph["nodes"] if node.get("once"))
+
+    assert once(16) == 4 and once(128) == 0
+    with pytest.raises(planning.Unsupported, match='random="never": expected "auto"'):
+        planning.Planner(*models.mlp(), options=planning.Options(random="never"))
+
+
+def test_only_draws_from_the_default_generator_can_be_repeated():
+    aten, graph, cpu = torch.ops.aten, torch.fx.Graph(), torch.device("cpu")
+    plain = graph.call_function(aten.rand.default, ([3],))
+    own = graph.call_function(aten.rand.generator, ([3],), {"generator": torch.Generator()})
+    custom = graph.call_function(torch.ops.prims.normal.default, ([3],))
+    assert _adapter.generator_of(plain, cpu) is torch.default_generator
+    assert _adapter.generator_of(own, cpu) is None and _adapter.generator_of(custom, cpu) is None
+    assert _adapter.generator_of(plain, torch.device("meta")) is None
 
 
 def test_a_draw_that_nobody_reads_still_happens():
@@ -171,6 +192,7 @@ class Steps(nn.Module):
         return self.run(self, self.layer(x))
 
 
+PLAIN = torch.ones(4)
 REFUSED = {
     "shape from data": (
         lambda self, y: y[y > 0].sum(),
@@ -193,6 +215,23 @@ REFUSED = {
     ),
     "branch on data": (lambda self, y: y.sum() if y.mean() > 0 else y.mean(), r"turns data into a number.*torch.where"),
     "number for Python": (lambda self, y: y.sum() * y.max().item(), r"(_local_scalar_dense|data).*(item|torch.where)"),
+    "compared": (
+        lambda self, y: y.sum() if torch.equal(y, y * 2) else y.mean(),
+        r"aten\.equal turns data into a number .*\(test_torch_capture\.py, line \d+: lambda self, y: y\.sum",
+    ),
+    "numpy": (
+        lambda self, y: y.sum() * float(y.detach().numpy().sum()),
+        r"cannot be captured as one graph \(test_torch_capture\.py, line \d+: lambda.*numpy\(\) is not supported",
+    ),
+    "an error of its own": (
+        lambda self, y: next(iter(())),
+        r"as one graph \(test_torch_capture\.py, line \d+: lambda self, y: next.*\): StopIteration",
+    ),
+    "plain tensor": (
+        lambda self, y: (y * PLAIN).sum(),
+        r"aten\.mul\.Tensor reads a tensor .* or an input \(test_torch_capture\.py, line \d+: lambda.*register_buffer",
+    ),
+    "sparse": (lambda self, y: y.to_sparse().sum(), r"_to_sparse returns .*\(called in the model itself\)"),
     "no loss": (lambda self, y: y, r"the loss must be one number, and it is \(2, 4\)"),
     "detached": (lambda self, y: y.detach().sum(), r"does not depend on any parameter"),
 }
@@ -232,6 +271,34 @@ def test_an_operator_without_a_fake_form_is_named():
     twice.register_fake(lambda x: torch.empty_like(x))
     captured = planning.capture(Steps(lambda self, y: twice(y).sum()), torch.randn(2, 4))
     assert any("twice" in operation.target for operation in captured.program.operations)
+
+
+def test_guards_on_data_name_the_line_of_the_model():
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    def branches():
+        raise GuardOnDataDependentSymNode(None, "Could not guard on data-dependent expression u0 > 1\n\nMore lines")
+
+    try:
+        branches()
+    except GuardOnDataDependentSymNode as error:
+        message = refusals.why_not(error)
+    assert "depends on data (test_torch_capture.py, line " in message and "raise GuardOnData" in message
+    assert message.endswith("(torch: Could not guard on data-dependent expression u0 > 1)")
+
+
+def test_a_custom_operator_that_writes_is_named():
+    @torch.library.custom_op("pebble_test::increase", mutates_args=("x",))
+    def increase(x: torch.Tensor) -> None:
+        x.add_(1)
+
+    def forward(self, y):
+        copy = y.detach().clone()
+        increase(copy)
+        return (y * copy).sum()
+
+    with pytest.raises(planning.Unsupported, match=r"pebble_test\.increase writes to its arguments"):
+        planning.capture(Steps(forward), torch.randn(2, 4))
 
 
 def test_inputs_are_checked():

@@ -93,3 +93,13 @@ def test_models_without_a_cache_are_captured(checkpointing):
         verbose=False,
     )
     assert step.measured_peak <= step.budget
+
+
+@pytest.mark.parametrize("make", [llama, bert, gpt2])
+@pytest.mark.parametrize("mode", ["autocast bfloat16", "autocast float16", "bfloat16"])
+def test_steps_in_short_types_are_planned(make, mode):
+    model, tokens, dtype = make().train(), torch.randint(3, 64, (2, 16)), getattr(torch, mode.split()[-1])
+    if not mode.startswith("autocast"):
+        model.to(dtype)
+    with torch.autocast("cpu", dtype=dtype, enabled=mode.startswith("autocast")):
+        planning.Planner(model, (tokens, tokens), lambda out, y: nn.functional.cross_entropy(out.logits.mT, y))

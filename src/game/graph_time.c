@@ -47,14 +47,17 @@ static pb_time_row *row_of(timing *t, const pb_work *work, bool modelled, pb_nod
     return row;
 }
 
-/* The word of a processor's name, which may be a new one. */
-static uint32_t word_number(timing *t, const char *name)
+/* The word of a processor's name; a new one is copied, so that the graph does not depend on the machine. */
+static pb_status word_number(timing *t, const char *name, uint32_t *out)
 {
-    for (uint32_t i = 0; i < t->word_count; i++)
-        if (strcmp(t->words[i], name) == 0)
-            return i;
-    t->words[t->word_count] = name;
-    return t->word_count++;
+    for (*out = 0; *out < t->word_count; ++*out)
+        if (strcmp(t->words[*out], name) == 0)
+            return PB_OK;
+    const char *copy = pb_arena_text(t->result, name, strlen(name));
+    if (!copy)
+        return PB_ENOMEM;
+    t->words[t->word_count++] = copy;
+    return PB_OK;
 }
 
 /* The time of v on a processor; *beyond as in pb_machine_model_time. */
@@ -96,13 +99,14 @@ static pb_status time_node(timing *t, pb_node v)
 {
     const pb_graph *g = t->g;
     pb_work work = pb_graph_work(g, v);
-    bool computed = pb_graph_is_computed(g, v), stated = work.has_flops || work.has_bytes;
+    bool computed = pb_graph_is_computed(g, v), stated = t->m->per_second && (work.has_flops || work.has_bytes);
     uint32_t i = g->note ? g->note_start[v] : 0, end = g->note ? g->note_start[v + 1] : 0;
     for (; i < end && g->note[i].kind == PB_NOTE_TIME; i++)
         t->note[t->note_count++] = g->note[i];
     for (uint32_t k = 0; k < t->m->processor_count && computed; k++) {
         const pb_machine_processor *p = &t->m->processors[k];
         uint64_t time;
+        uint32_t word;
         double beyond = 1;
         if (pbi_measured_time(g, v, p->name, &time)) {
             t->report.kept += k == 0;
@@ -115,9 +119,11 @@ static pb_status time_node(timing *t, pb_node v)
         pb_status status = find_time(t, v, p, &time, &beyond);
         if (status == PB_OK && k == 0)
             status = report_time(t, v, time, beyond);
+        if (status == PB_OK)
+            status = word_number(t, p->name, &word);
         if (status != PB_OK)
             return status;
-        t->note[t->note_count++] = (pb_note){PB_NOTE_TIME, word_number(t, p->name), time};
+        t->note[t->note_count++] = (pb_note){PB_NOTE_TIME, word, time};
     }
     for (; i < end; i++)
         t->note[t->note_count++] = g->note[i];
@@ -152,9 +158,6 @@ pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m,
                         pb_time_report *report)
 {
     timing t = {.ctx = ctx, .g = g->unpriced ? g->unpriced : g, .m = m, .result = result};
-    if (!m->per_second)
-        return pbi_fail(ctx, PB_EINVAL, "machine %.60s has an abstract clock (%.40s), so nodes take their costs",
-                        m->name, m->time_unit);
     pb_graph *timed = pb_arena_alloc(result, 1, sizeof *timed);
     pb_status status = timed ? take_arrays(&t) : PB_ENOMEM;
     for (pb_node v = 0; v < t.g->node_count && status == PB_OK; v++) {

@@ -86,17 +86,17 @@ pb_tier pbi_machine_tier(const pb_machine *m, const pb_machine_link *store, cons
     };
 }
 
-pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count)
+uint32_t pb_machine_tiers(const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count)
 {
-    *count = 0;
+    uint32_t all = 0;
     for (uint32_t i = 1; i < m->memory_count; i++) {
         const pb_machine_link *store = find_link(m, 0, i), *load = find_link(m, i, 0);
         if (!store || !load)
             continue;
-        if (*count == PB_MAX_TIERS)
-            return pbi_fail(ctx, PB_EINVAL, "machine \"%.60s\" has more than %d slow memories; remove some", m->name,
-                            PB_MAX_TIERS);
-        tiers[(*count)++] = pbi_machine_tier(m, store, load);
+        if (all < PB_MAX_TIERS)
+            tiers[all] = pbi_machine_tier(m, store, load);
+        all++;
     }
-    return PB_OK;
+    *count = all < PB_MAX_TIERS ? all : PB_MAX_TIERS;
+    return all;
 }

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { MAX_POINTS = 1 << 20 }; /* of a processor; a larger file is refused */
-
 enum model_field {
     MODEL_OP,
     MODEL_DTYPE,
@@ -64,8 +62,9 @@ static pb_status read_curve(reader *r, pbi_field field, pb_machine_curve *out)
     bool more;
     pb_status status = enter(r, field, PBI_JSON_ARRAY);
     while (status == PB_OK && (status = pbi_json_item(r->json, &more)) == PB_OK && more) {
-        if (r->points++ == MAX_POINTS)
-            return pbi_field_fail(r->json, field, "has more than %d points in all models; leave some out", MAX_POINTS);
+        if (r->points++ == PB_MACHINE_MAX_POINTS)
+            return pbi_field_fail(r->json, field, "has more than %d points in all models; leave some out",
+                                  PB_MACHINE_MAX_POINTS);
         if (!pbi_arena_reserve(r->scratch, &r->row, &r->row_room, count + 1, sizeof(pb_machine_point)))
             return PB_ENOMEM;
         status = read_point(r, field, (pb_machine_point *)r->row + count++);
@@ -87,8 +86,8 @@ static pb_status read_curves(reader *r, pbi_field field, pb_machine_model *m)
     bool more;
     pb_status status = enter(r, field, PBI_JSON_ARRAY);
     while (status == PB_OK && (status = pbi_json_item(r->json, &more)) == PB_OK && more) {
-        if (count == MAX_POINTS)
-            return pbi_field_fail(r->json, field, "has more than %d curves; leave some out", MAX_POINTS);
+        if (count == PB_MACHINE_MAX_POINTS)
+            return pbi_field_fail(r->json, field, "has more than %d curves; leave some out", PB_MACHINE_MAX_POINTS);
         if (!pbi_arena_reserve(r->scratch, &r->curves, &r->curve_room, count + 1, sizeof(pb_machine_curve)))
             return PB_ENOMEM;
         status = read_curve(r, field, (pb_machine_curve *)r->curves + count++);

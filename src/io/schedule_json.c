@@ -422,7 +422,7 @@ pb_status pbi_schedule_json_read(pbi_text *text, pb_arena *scratch, const pb_gra
     pbi_keys_init(&r.option_keys, scratch);
     pbi_mark mark = pbi_arena_mark(result);
     pb_status status = read_document(&r);
-    if (status == PB_OK && g)
+    if (status == PB_OK && g && !s.machine)
         s.linked = pbi_price_links(g, s.tiers, s.tier_count, s.links);
     if (status == PB_OK)
         *out = s;

@@ -1,6 +1,7 @@
 /* schedule_machine.c -- decimal prices of tiers as links of a machine, for replays that only support whole numbers
  * as prices. Our own reader uses the decimals, not the machine. */
 #include "io/formats.h"
+#include "io/schedule_reader.h"
 
 static void write_link(pbi_out *out, const pb_price_link *l, uint32_t tier, bool load)
 {
@@ -22,9 +23,9 @@ static void write_link(pbi_out *out, const pb_price_link *l, uint32_t tier, bool
 
 void pbi_schedule_write_machine(pbi_out *out, const pb_schedule *s)
 {
-    pbi_out_text(
-        out, ",\n\"machine\":{\"format\":\"pebble-machine/1\",\"name\":\"prices of the tiers\",\"time_unit\":\"ns\","
-             "\"memories\":[{\"name\":\"fast\"}");
+    pbi_out_text(out, ",\n\"machine\":{\"format\":\"pebble-machine/1\",\"name\":\"" PBI_PRICES_MACHINE
+                      "\",\"time_unit\":\"ns\","
+                      "\"memories\":[{\"name\":\"fast\"}");
     for (uint32_t i = 0; i < s->tier_count; i++)
         pbi_out_format(out, ",{\"name\":\"slow%u\"}", i + 1);
     pbi_out_text(

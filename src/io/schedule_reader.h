@@ -35,6 +35,8 @@ extern const pbi_slice pbi_metric_names[PBI_METRICS];
 pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field);
 void pbi_schedule_write_addresses(pbi_out *out, const pb_addresses *a, bool offsets);
 pb_status pbi_schedule_read_tiers(pbi_schedule_reader *r, pbi_field field);
+/* The name of a machine that only has the decimal prices of the tiers, as links. */
+#define PBI_PRICES_MACHINE "prices of the tiers"
 /* The document is complete: prices the tiers that name links of the machine. */
 pb_status pbi_schedule_link_tiers(pbi_schedule_reader *r);
 /* A decimal, as a number or as a string: its text as a C string in scratch. */

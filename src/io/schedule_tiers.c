@@ -118,18 +118,23 @@ static pb_status link_tier(pbi_schedule_reader *r, pb_tier *tier, pbi_field fiel
 pb_status pbi_schedule_link_tiers(pbi_schedule_reader *r)
 {
     pb_schedule *s = r->s;
+    bool priced = false, linked = false;
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < s->tier_count && status == PB_OK; i++) {
         pb_tier *tier = &s->tiers[i];
         if (!tier->store_link && !tier->load_link)
             continue;
         r->json.place = r->tier_place[i];
-        if (!r->tier_priced[i]) {
-            status = link_tier(r, tier, (pbi_field){tier->store_link ? "load" : "store", "tier", i + 1});
-        } else { /* links for other programs, and a machine that only has their prices */
+        if (r->tier_priced[i]) {
             tier->store_link = tier->load_link = NULL;
-            s->machine = NULL;
+            priced = true;
+        } else {
+            status = link_tier(r, tier, (pbi_field){tier->store_link ? "load" : "store", "tier", i + 1});
+            linked = true;
         }
     }
+    /* Written for other programs; as a machine of the plan it would only change the unit of its costs. */
+    if (priced && !linked && s->machine && strcmp(s->machine->name, PBI_PRICES_MACHINE) == 0)
+        s->machine = NULL;
     return status;
 }

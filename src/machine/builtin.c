@@ -107,7 +107,7 @@ static const device devices[] = {
      .processor = "cpu", .cap = 512 * KIB, .overhead = 1000, .bandwidth = 1920 * M,
      .peaks = {{"float32", 960 * M}, {"float64", 240 * M}, {"int8", 1920 * M}}, .reached = &on_micro,
      .slow = {"sdram", 32 * KIB *KIB, 200 * M, 200 * M, 1000}},
-    {"red-blue", "the two-level pebble game: 11 slots, a computation costs 1, a transfer 100", .time_unit = "step",
+    {"red-blue", "the two-level pebble game: 11 slots, a node takes its cost, a transfer 100", .time_unit = "step",
      .memory = "fast", .processor = "cpu", .cap = 11, .slow = {"slow", PB_UNLIMITED, 0, 0, 100}},
 };
 

@@ -139,12 +139,26 @@ static pb_status check_rates(const checking *c, const pb_machine_rate *rates, ui
     return PB_OK;
 }
 
+static uint64_t count_points(const pb_machine_processor *p)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < p->model_count; i++)
+        for (uint32_t k = 0; k < p->models[i].curve_count; k++)
+            count += p->models[i].curves[k].count;
+    return count;
+}
+
 static pb_status check_processor(const checking *c, const pb_machine_processor *p)
 {
     if (p->memory >= c->m->memory_count)
         return wrong(c, "uses a memory that the machine does not have; add it");
     if (p->bandwidth > PB_MACHINE_MAX_RATE)
         return wrong(c, "has a bandwidth above 2^63 per second; correct it");
+    if (p->rate_count > PB_MACHINE_MAX_PARTS || p->bandwidth_count > PB_MACHINE_MAX_PARTS ||
+        p->model_count > PB_MACHINE_MAX_PARTS)
+        return wrong(c, "has more than 1024 rates, bandwidths or models; leave some operations or types out");
+    if (count_points(p) > PB_MACHINE_MAX_POINTS)
+        return wrong(c, "has more than 1048576 points in its models; leave some out");
     pb_status status = check_rates(c, p->rates, p->rate_count);
     if (status == PB_OK)
         status = check_rates(c, p->bandwidths, p->bandwidth_count);

@@ -1,5 +1,5 @@
 /* fuzz_graph_onnx.c -- any bytes as an ONNX model: no crash, the same answer however the bytes arrive, and what is
- * accepted survives every format that is written; with a way back too. */
+ * accepted survives every format that is written; with a backward pass too. */
 #include "support/fuzz_graph.h"
 
 #include "support/io_case.h"

@@ -1,4 +1,4 @@
-# Faults of circuits: the place, the sentence, exit code 5.
+# Errors in circuits: the place, the sentence, exit code 5.
 printf 'INPUT(a)\nz = AND(a, b)\n' > a.bench
 printf '.model m\n.inputs a\n.subckt x p=a\n' > a.blif
 printf 'aag 3 2 0 1 1\n2\n4\n6\n6 2\n' > a.aag

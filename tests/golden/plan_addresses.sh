@@ -1,4 +1,4 @@
-# Addresses beside the peak, in the file and in the summary; verify holds them against the moves.
+# Addresses next to the peak, in the file and in the summary; verify checks them against the moves.
 pebble gen mlp --depth 6 --width 100 -o g.json
 pebble plan g.json --cap 90% --addresses 64 --no-plot -o s.json
 pebble verify g.json s.json

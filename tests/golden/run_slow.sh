@@ -1,4 +1,4 @@
-# With a file as slow memory: the same bits; what cannot be a file is told.
+# With a file as slow memory: the same bits; what cannot be a file is reported.
 spec=synthetic:steps=30,batch=8,bytes=4096,work=40
 pebble run $spec --cap 15% --slow . --steps 2 --repeat 2 --json >r.json || exit
 grep -o '"game":"tiered"' r.json

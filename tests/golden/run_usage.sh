@@ -1,4 +1,4 @@
-# What cannot be asked for is told, with what is near.
+# Wrong arguments are reported, with the closest valid ones.
 try() { echo "\$ pebble $*"; pebble "$@" 2>&1; echo "exit $?"; }
 try run
 try run synthetic

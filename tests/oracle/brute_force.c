@@ -55,7 +55,7 @@ static void *must(void *block)
     return block;
 }
 
-/* A fault of the search itself; it must never answer wrongly, so it ends the test in every build. */
+/* A bug of the search itself; it must never answer wrongly, so it ends the test in every build. */
 static void demand(bool fact)
 {
     if (!fact)
@@ -168,7 +168,7 @@ static uint64_t fast_memory(const bf_problem *p, const state *s)
     return add(p->fixed_size, sum_sizes(p, s->fast & ~s->lent));
 }
 
-/* What must be remembered beside residence: `once` nodes that were used up, and targets that may be gone again. */
+/* What must be remembered in addition to residence: `once` nodes that were used up, and targets that may be gone again. */
 static uint32_t tracked(const bf_problem *p)
 {
     return (p->once | (p->kind == PB_GAME_REVERSIBLE ? 0 : p->targets)) & ~p->given;

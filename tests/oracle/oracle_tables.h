@@ -273,7 +273,7 @@ static const revolve_extra revolve_extras[] = {
     {7, 5, 7}, {8, 1, 28}, {8, 2, 14}, {8, 3, 11}, {8, 5, 9}, {9, 1, 36}, {9, 2, 17}, {9, 3, 13}, {9, 5, 11},
 };
 
-/* Adjoint of a chain with RAM slots beside the working state and disk slots: least makespan; a reverse step runs its
+/* Adjoint of a chain with RAM slots, next to the working state, and disk slots: least makespan; a reverse step runs its
  * own forward step (uf) and costs ub more; wd to write to disk, rd to read. */
 typedef struct two_level {
     uint8_t steps, ram, disk, uf, ub, wd, rd;

@@ -1,6 +1,6 @@
 /* prop_blocks.c -- the chain strategy against exhaustive search on small heterogeneous chains: every step with its own cost
- * and sizes, by-products saved for the way back, workspaces, steps in place, and residual blocks. With its slots given it
- * plans part by part, and is rarely not the best; by itself it must find, and prove, the best, and so must auto. */
+ * and sizes, by-products saved for the backward pass, workspaces, steps in place, and residual blocks. With its slots given it
+ * plans part by part, and is rarely not the best; without them it must find, and prove, the best, and so must auto. */
 #include "base/rng.h"
 #include "oracle/brute_force.h"
 #include "pebble/full.h"

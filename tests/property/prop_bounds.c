@@ -32,7 +32,7 @@ static bool bounds_fail(law_bench *b)
     return false;
 }
 
-static uint64_t raised, met, proved_over, raised_cap; /* games where there was something to judge */
+static uint64_t raised, met, proved_over, raised_cap; /* games where there was something to check */
 
 /* Tightened bounds hold under the cap of the game. */
 static bool tightened_fail_at(law_bench *b, const bf_answer *peak)

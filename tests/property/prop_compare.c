@@ -33,6 +33,34 @@ static bool comparison_fails(law_bench *b)
     return false;
 }
 
+/* Played next to the remat game, the tiered game's bound holds for it too; none is above what a plan reaches. */
+static bool bounds_of_two_games_fail(law_bench *b)
+{
+    pb_comparison c;
+    pb_compare_request request = {.games = PB_GAME_REMAT | PB_GAME_TIERED, .plan = {.seed = 1, .prove = true}};
+    uint64_t bound[2] = {0, 0}, reached[2] = {UINT64_MAX, UINT64_MAX};
+    bool slow = false;
+    b->ctx.tick_limit = TICKS;
+    if (pb_compare(&b->ctx, &b->game, &request, &b->arena, &c) != PB_OK)
+        return law_broken(b, "%s", b->ctx.error.message);
+    for (uint32_t i = 0; i < c.row_count; i++) {
+        const pb_schedule *s = &c.rows[i].schedule;
+        bool tiered = s->game == PB_GAME_TIERED;
+        if (!c.rows[i].certificate)
+            continue;
+        reached[tiered] = s->metrics.makespan < reached[tiered] ? s->metrics.makespan : reached[tiered];
+        if (s->bound_kind == PB_BOUND_FREE_ORDER && s->lower_bound > bound[tiered])
+            bound[tiered] = s->lower_bound;
+    }
+    for (pb_node v = 0; v < b->game.graph->node_count; v++)
+        slow |= (b->game.graph->flags[v] & PB_NODE_GIVEN_SLOW) != 0;
+    if (bound[0] > reached[0] || bound[1] > reached[1])
+        return law_broken(b, "a plan is better than its bound");
+    if (!slow && reached[0] != UINT64_MAX && bound[0] < bound[1])
+        return law_broken(b, "remat has the bound %" PRIu64 ", tiered %" PRIu64, bound[0], bound[1]);
+    return false;
+}
+
 /* The cap that is known to work works, and nothing works below the true least one. */
 static bool least_cap_fails(law_bench *b)
 {
@@ -61,6 +89,7 @@ int main(int argc, char **argv)
 {
     uint64_t cases = law_cases(argc, argv, 1000);
     law_run("the winner of a comparison is the cheapest honest row", comparison_fails, PB_GAME_ALL, cases);
+    law_run("a bound of the tiered game holds for the remat game", bounds_of_two_games_fail, PB_GAME_TIERED, cases / 4);
     law_run("the least cap known is never below the true one", least_cap_fails, PB_GAME_ALL, cases);
     return law_finish();
 }

@@ -20,7 +20,7 @@ static uint64_t ticking(void *state)
     return 0;
 }
 
-/* Sizes in bytes, so that nothing is aligned by itself. */
+/* Sizes in bytes, so that nothing is aligned by chance. */
 static void scale(small_game *s)
 {
     for (pb_node v = 0; v < s->node_count; v++) {

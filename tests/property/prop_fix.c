@@ -55,7 +55,7 @@ static bool fix_fails_at(law_bench *b, uint64_t cap)
                      : narrow_fails(b, &once.game, least, known);
 }
 
-/* At the least caps that work, where most is computed again. */
+/* At the least caps that work, where most is recomputed. */
 static bool law_fails(law_bench *b)
 {
     bf_answer peak;

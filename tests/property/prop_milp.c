@@ -1,7 +1,7 @@
-/* prop_milp.c -- milp finds the least work over the order as written; lp-rounding never less.
+/* prop_milp.c -- milp finds the least work in program order; lp-rounding never less.
  *
  * The judge is an exhaustive search of its own over Checkmate's stages: all sets of values that may be there, slot by
- * slot, with every choice of what is freed, computed, made beside and overwritten. Plans are judged as the strategies make
+ * slot, with every choice of what is freed, computed, made as a by-product and overwritten. Plans are judged as the strategies make
  * them: the clean-up behind them may leave the stages and do with less. */
 #include "api/pipeline/pipeline.h"
 #include "support/law.h"
@@ -125,7 +125,7 @@ static uint64_t judged, tight;
 
 typedef bool (*judge)(law_bench *b, const pb_plan_result *p, uint64_t least);
 
-/* Every cap from what the order as written needs down to where nothing fits. */
+/* Every cap from what program order needs down to where nothing fits. */
 static bool broken_at_some_cap(law_bench *b, const char *row, judge broken)
 {
     uint64_t least = 0;
@@ -167,7 +167,7 @@ static bool is_less(law_bench *b, const pb_plan_result *p, uint64_t least)
     if (p->certificate && p->schedule.metrics.work < least)
         return law_broken(b, "work %" PRIu64 ", the least is %" PRIu64, p->schedule.metrics.work, least);
     return !p->certificate && least == b->game.graph->needed_cost &&
-           law_broken(b, "no plan (%s), though the order as written fits", p->schedule.reason);
+           law_broken(b, "no plan (%s), though program order fits", p->schedule.reason);
 }
 
 static bool milp_misses(law_bench *b) { return broken_at_some_cap(b, "milp", is_not_the_least); }
@@ -176,11 +176,10 @@ static bool rounding_beats(law_bench *b) { return broken_at_some_cap(b, "lp-roun
 int main(int argc, char **argv)
 {
     if (!pb_solver_version()) {
-        puts("this build has no Cbc: nothing to judge");
+        puts("this build has no Cbc: nothing to check");
         return 0;
     }
-    law_run("milp finds the least work over the order as written", milp_misses, PB_GAME_REMAT,
-            law_cases(argc, argv, 4000));
+    law_run("milp finds the least work in program order", milp_misses, PB_GAME_REMAT, law_cases(argc, argv, 4000));
     printf("%" PRIu64 " games judged, %" PRIu64 " of them with something to recompute\n", judged, tight);
     law_run("lp-rounding stays above the least work", rounding_beats, PB_GAME_REMAT, law_cases(argc, argv, 1000));
     return law_finish();

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 {
     uint64_t cases = law_cases(argc, argv, 600);
     if (!pb_sat_version()) {
-        puts("built without CaDiCaL: nothing to judge");
+        puts("built without CaDiCaL: nothing to check");
         return EXIT_SUCCESS;
     }
     law_run("sat claims no more than is so", claims_too_much, PB_GAME_REVERSIBLE, cases);

@@ -1,4 +1,4 @@
-/* prop_sweep.c -- under fifty caps from all that is needed as written down to the least that is known to work, on graphs of
+/* prop_sweep.c -- under fifty caps from all that is needed in program order down to the least that is known to work, on graphs of
  * ten families, the work never rises with the cap, and every cap has a plan. */
 #include "pebble/full.h"
 #include "support/cases.h"

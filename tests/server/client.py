@@ -107,7 +107,7 @@ def parse_events(data):
     events = []
     for block in data.decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
-        if lines.get("event", "ping") != "ping":  # a sign of life tells nothing
+        if lines.get("event", "ping") != "ping":  # a sign of life carries nothing
             number = int(lines["id"]) if "id" in lines else None  # the server's own goodbye has none
             events.append((number, lines["event"], json.loads(lines["data"])))
     return events

@@ -136,7 +136,7 @@ def of_two_cookies_the_right_one_counts():
 
 
 def other_pages_of_this_machine_get_nothing():
-    """Pages of another port are the same site for cookies; browsers tell where a request comes from."""
+    """Pages of another port are the same site for cookies; browsers report where a request comes from."""
     g = server.graph("chain")["id"]
     for site in ("cross-site", "same-site", "x"):
         for path in ("/api/about", f"/api/graphs/{g}/layout"):
@@ -252,7 +252,7 @@ def malformed_jobs():
                     {"kind": "compare", "prices": []}, {"kind": "compare", "prices": {"load_cost": "x"}},
                     {"kind": "compare", "policy": 7}):
         refused(400, "POST", f"/api/graphs/{g}/jobs", control if isinstance(control, dict) else control.encode())
-    # What only planning finds out is told at the end.
+    # What only planning finds out is reported at the end.
     rows, done = server.rows(server.job(g, kind="compare", game="remat", cap="100%", strategies=["every-k:k=0"]))
     assert done["state"] == "failed" and done["error"]["message"], done
 

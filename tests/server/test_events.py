@@ -172,9 +172,9 @@ def a_reader_who_does_not_read_holds_up_nobody():
 
 
 def a_sign_of_life():
-    """A stream is never silent for long, as a comment and as an event that a page can hear."""
+    """A stream is never silent for long, as a comment and as an event that a page receives."""
     hold = [server.job(unet, **LONG) for _ in range(2)]
-    job = server.job(unet, **LONG)  # waits, and has nothing to tell
+    job = server.job(unet, **LONG)  # waits, and has nothing to report
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", f"/api/jobs/{job}/events", headers={"X-Pebble-Token": server.token})
     answer = connection.getresponse()
@@ -213,13 +213,13 @@ def what_a_job_does_is_told():
             assert [d["state"] for _, n, d in events if n == "state"] == states, events
         assert events[-1][1] == "done" and events[-1][2]["state"] == "stopped" and [n for _, n, _ in events].count("done") == 1
         assert server.json("GET", f"/api/jobs/{job}")["state"] == "ended"
-        server.json("POST", f"/api/jobs/{job}/stop", expect=202)  # of one that has ended nothing more is told
+        server.json("POST", f"/api/jobs/{job}/stop", expect=202)  # nothing more is reported about one that has ended
         assert server.events(job) == server.events(job, last=0) and server.events(job)[-1] == events[-1]
     server.events(busy[1])
 
 
 def rows_say_what_was_asked_for():
-    """The same strategy twice, with other options and in several games, can be told apart; what is proved is called so."""
+    """The same strategy twice, with other options and in several games, can be distinguished; what is proved is called so."""
     asked = ["every-k:k=2", "every-k", "every-k:k=5", "sqrt"]
     chain = server.graph("adjoint-chain", steps="12")["id"]
     rows, _ = server.rows(server.job(chain, kind="compare", game="remat", cap="none", strategies=asked, ticks=10**6))

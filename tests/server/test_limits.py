@@ -70,7 +70,7 @@ def in_time(act, seconds=60):
 
 
 def bodies_together_are_limited():
-    """Room is taken when a body is announced: whoever comes too late is told, before sending anything."""
+    """Room is taken when a body is announced: whoever comes too late gets an error before sending anything."""
     def is_full():  # those who announced more are dropped after a while: each try has its own
         sockets = []
         for _ in range(3):

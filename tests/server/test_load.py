@@ -1,5 +1,5 @@
 """Many open streams and many requests at a time, for a bounded time: none fails, and nothing leaks (under the sanitizers the
-server's exit code tells)."""
+server's exit code shows it)."""
 import http.client
 import os
 import selectors

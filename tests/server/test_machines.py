@@ -1,9 +1,10 @@
 """Jobs on a machine: the figures of the command, for built-in machines, machine files and the graph's own machine."""
 import json
 import os
+import subprocess
 import tempfile
 
-from client import Server, pebble, run
+from client import PEBBLE, Server, pebble, run
 
 folder = tempfile.TemporaryDirectory()
 
@@ -78,6 +79,22 @@ def wrong_machines_are_refused():
     refused({**two, "links": [{"name": "x", "from": "fast", "to": "attic"}]}, "attic")
 
 
+def the_command_names_the_default():
+    """`--machine` replaces a graph's own machine; a job may name another, or none."""
+    with Server(place("chain.json"), place("own.json"), "--machine", "red-blue") as other:
+        for number, name in zip(other.json("GET", "/api/about")["opened"], ("chain", "own")):
+            assert other.json("GET", f"/api/graphs/{number}")["machine"]["name"] == "red-blue"
+            for machine, word in ((None, "red-blue"), ("none", "none"), (two, place("three.json"))):
+                rows, _ = other.rows(other.job(number, kind="compare", machine=machine, strategies=["chain"], ticks=20000, cap="8"))
+                out = json.loads(pebble("compare", place(name + ".json"), "--machine", word, "--cap", "8", "--strategy", "chain", "--ticks", "20000", "--json", "-q"))
+                assert len(rows) == len(out["strategies"]) == (1 if word == "none" else 2)
+                assert all(any(all(row[k] == r[k] for k in r if k != "seconds") for r in out["strategies"]) for row in rows), (name, word)
+    with Server(place("own.json"), "--machine", "none") as other:
+        assert other.json("GET", f"/api/graphs/{other.json('GET', '/api/about')['opened'][0]}")["machine"] is None
+    for word, code in (("a100-4", 2), (place("chain.json"), 5)):
+        assert subprocess.run([PEBBLE, "ui", "--no-open", "--machine", word], capture_output=True, timeout=60).returncode == code
+
+
 with server:
-    run([rows_equal_the_commands, a_machine_has_memories_and_links, wrong_machines_are_refused])
+    run([rows_equal_the_commands, a_machine_has_memories_and_links, wrong_machines_are_refused, the_command_names_the_default])
     server.works()

@@ -1,4 +1,4 @@
-"""ONNX models that the page sends: the options that `pebble ui` was started with hold for them, and refusals are told."""
+"""ONNX models that the page sends: the options that `pebble ui` was started with apply to them, and refusals are reported."""
 from pathlib import Path
 
 from client import Server, pebble, run

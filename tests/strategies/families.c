@@ -1,4 +1,4 @@
-/* families.c -- every strategy on every graph family, from the whole written peak down to the proved least cap: a legal
+/* families.c -- every strategy on every graph family, from the whole peak in program order down to the proven smallest cap: a legal
  * plan or an honest refusal. `--long`, or a scale above 100 percent, takes larger graphs and more caps. */
 #include "pebble/api.h"
 #include "pebble/generate.h"
@@ -53,7 +53,7 @@ static void plan_once(family_case *f, const pb_game *game, const char *strategy,
         report(f, game, strategy, "memory was not given back");
 }
 
-/* Caps in equal steps from the proved least one to `most`. */
+/* Caps in equal steps from the proven smallest one to `most`. */
 static void every_cap(family_case *f, pb_game game, uint32_t steps, const char *strategy)
 {
     pb_bounds bounds;

@@ -72,7 +72,7 @@ static bool reads(const pbi_blocks *b, const pbi_block_action *a, uint32_t value
     return (value + 1 == a->block && way_of(b, a)->reads_left) || (value == a->block && way_of(b, a)->reads_right);
 }
 
-/* Is the value read by an action from `at` on, before it is made again? */
+/* Is the value read by an action from `at` on, before it is recomputed? */
 static bool is_live(const pbi_blocks *b, const pbi_block_action *action, size_t count, size_t at, uint32_t value)
 {
     for (; at < count; at++) {

@@ -23,7 +23,7 @@ typedef struct engine_case {
     unsigned faults;
     char why[200];
 
-    /* Faults to be made. */
+    /* Failures to be caused. */
     pb_node more_node;    /* asks for more workspace; PB_NO_NODE: none does */
     uint64_t more_bytes;  /* so much, in two pieces */
     pb_engine *engine;    /* its cap is lowered ... */

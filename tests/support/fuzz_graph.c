@@ -23,7 +23,7 @@ static void check_error(const pb_context *ctx, pb_status status)
     if (!ctx->error.message[0] || (ctx->error.line == 0) != (ctx->error.column == 0))
         fuzz_fail("an error has no sentence or half a place");
     if (status == PB_EFORMAT && ctx->error.line == 0)
-        fuzz_fail("a fault of the format has no place");
+        fuzz_fail("an error of the format has no place");
 }
 
 /* The bytes in small pieces must mean the same. */

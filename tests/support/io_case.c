@@ -63,7 +63,7 @@ pb_status graph_from(pb_context *ctx, const char *bytes, size_t length, size_t c
 
 const char *graph_refusals_are_clean(const char *bytes, size_t length, pb_format format)
 {
-    enum { LEAST = 15 /* requests: fewer, and the graph was too small to tell */ };
+    enum { LEAST = 15 /* requests: fewer, and the graph was too small to show anything */ };
     uint64_t refuse = 0;
     pb_status status = PB_ENOMEM;
     while (status == PB_ENOMEM) {

@@ -5,7 +5,7 @@
 #include "pebble/layout.h"
 
 /* No two nodes at one place or nearer than a unit in their column, all within the extent, edges along the depth (to the
- * right on the way there, to the left on the way back), boxes around their members. False with a sentence. */
+ * right in the forward pass, to the left in the backward pass), boxes around their members. False with a sentence. */
 bool layout_is_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room);
 /* The same without the edges: of layouts in rows. */
 bool layout_places_are_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room);

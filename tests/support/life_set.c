@@ -54,7 +54,7 @@ void life_set_cut(uint64_t seed, uint32_t pieces, uint64_t times, uint64_t size,
         }
         count++;
     }
-    for (uint32_t i = 0; i < count; i++) { /* numbers that tell nothing of where it was cut */
+    for (uint32_t i = 0; i < count; i++) { /* numbers that do not show where it was cut */
         uint32_t k = i + (uint32_t)pbi_rng_below(&rng, count - i);
         pb_lifetime swap = out->life[k];
         out->life[k] = out->life[i];

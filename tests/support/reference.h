@@ -1,7 +1,7 @@
 /* reference.h -- a second replay of schedules, written from the rules and from nothing in src/.
  *
  * It decides what pb_verify has to decide and sums what pb_metrics has to sum, in the plainest way, so that the two
- * can be held against each other on any schedule.
+ * can be compared with each other on any schedule.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H

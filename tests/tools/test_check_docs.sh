@@ -1,4 +1,4 @@
-# check_docs passes this tree, examples and all, and finds every kind of fault in a copy.
+# check_docs passes this tree, examples and all, and finds every kind of error in a copy.
 set -euo pipefail
 root=$1 build=$2
 examples=()
@@ -22,7 +22,7 @@ fresh() {
     cp -r "$root"/{*.md,LICENSE,docs,examples} "$tree"
 }
 
-finds() { # what it must say; the fault is in the copy already
+finds() { # what it must say; the error is in the copy already
     if "$root/tools/check_docs" --root "$tree" >"$tree/out"; then
         echo "let through: $1"
         exit 1

@@ -17,7 +17,7 @@ make_library() { # object name; the source comes from standard input
 expect() { # what the breach says, "" for none
     if "$root/tools/check_globals" . >out; then got=clean; else got=breach; fi
     if [ -z "$1" ]; then want=clean; else want=breach; fi
-    [ $got = $want ] && { [ -z "$1" ] || grep -qF "$1" out; } || { echo "wanted: ${1:-nothing}; got:"; cat out; exit 1; }
+    [ $got = $want ] && { [ -z "$1" ] || grep -qF "$1" out; } || { echo "expected: ${1:-nothing}; got:"; cat out; exit 1; }
 }
 
 make_library plain.c <<'C'

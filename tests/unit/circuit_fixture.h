@@ -1,4 +1,4 @@
-/* tests/unit/circuit_fixture.h -- circuits read from texts, their nodes as lists of names, faults and refused memory. */
+/* tests/unit/circuit_fixture.h -- circuits read from texts, their nodes as lists of names, errors and refused memory. */
 #ifndef CIRCUIT_FIXTURE_H
 #define CIRCUIT_FIXTURE_H
 

@@ -58,7 +58,7 @@ static inline const pb_schedule *desk_plan(desk *d, const char *format, ...)
     return &d->p.schedule;
 }
 
-/* A percentage of the peak as written. */
+/* A percentage of the peak in program order. */
 static inline void desk_cap(desk *d, uint64_t percent)
 {
     assert_int_equal(pb_graph_program_peak(&d->ctx, d->game.graph, &d->game.cap), PB_OK);

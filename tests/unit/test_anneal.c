@@ -31,7 +31,7 @@ static void expect_true(pbi_anneal *a, const pb_game *game, pb_arena *arena)
     assert_int_equal(f.time, a->t.work);
 }
 
-/* The program as written, and then nodes computed again until no more events are taken. */
+/* Program order, and then nodes recomputed until no more events are taken. */
 static uint32_t crowd(const pb_graph *g, uint32_t room, uint64_t seed, uint32_t *events)
 {
     uint32_t count = 0, once;
@@ -44,7 +44,7 @@ static uint32_t crowd(const pb_graph *g, uint32_t room, uint64_t seed, uint32_t 
     return count;
 }
 
-/* Computing again costs nothing and memory is not scarce: slots fill up. Returns how full it was at most. */
+/* Recomputation costs nothing and memory is not scarce: slots fill up. Returns how full it was at most. */
 static uint32_t run_crowded(pb_context *ctx, const pb_game *game, pb_arena *arena, uint64_t seed)
 {
     pbi_anneal a;

@@ -176,7 +176,7 @@ static void the_reversible_game_undoes_what_does_not_stay(void **state)
     assert_int_equal(bounds_of(&s).makespan, 1 + 1 + 3);
 }
 
-/* The room beside n5 is for the dearest value of its cone, whatever n1, which is free and takes no memory, stands between.
+/* The room next to n5 is for the most expensive value of its cone, whatever n1, which is free and takes no memory, stands between.
  * 40 is what exhaustive search reaches. */
 static void free_values_do_not_disturb_the_order_of_others(void **state)
 {

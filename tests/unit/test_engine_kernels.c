@@ -457,7 +457,7 @@ static pb_status out_of_order(void *state, pb_context *ctx, const pb_call *call)
     return PB_EIO;
 }
 
-/* Who lent memory is told when it does not come back, and only then. */
+/* Whoever lent memory gets an error if it is not returned, and only then. */
 static void a_failure_says_what_is_left_in_borrowed_memory(void **state)
 {
     (void)state;

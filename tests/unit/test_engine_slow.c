@@ -1,4 +1,4 @@
-/* test_engine_slow.c -- slow tiers in files: faults of the disk are reported, nothing is silently wrong, nothing is left behind. */
+/* test_engine_slow.c -- slow tiers in files: failures of the disk are reported, nothing is silently wrong, nothing is left behind. */
 #define _GNU_SOURCE
 #include "engine/checksum.h"
 #include "engine/engine_parts.h"
@@ -99,13 +99,13 @@ static void close_bench(bench *b)
     assert_int_equal(b->ctx.memory_used, 0);
 }
 
-/* ---- faults ---- */
+/* ---- failures ---- */
 
 typedef struct faults {
     atomic_int calls;
     int at;        /* the call that goes wrong, counted for writes and reads together; -1: none */
-    int error;     /* errno; 0: another fault */
-    bool short_ok; /* transfers of half of what was asked for: legal, and not a fault */
+    int error;     /* errno; 0: another failure */
+    bool short_ok; /* transfers of half of what was asked for: legal, and not a failure */
     bool ends;     /* a transfer of nothing */
     int crumbs;    /* 1: every write is of a few bytes, 2: every read */
     bool flip;     /* one bit of what is read is another one */
@@ -427,7 +427,7 @@ static void a_stop_waits_for_what_is_under_way(void **state)
     close_bench(&b);
 }
 
-/* With slow writes, storing beside the computing takes less waiting than storing at each move. */
+/* With slow writes, storing while computing takes less waiting than storing at each move. */
 static void storing_goes_on_beside_the_computing(void **state)
 {
     (void)state;

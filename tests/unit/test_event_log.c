@@ -18,7 +18,7 @@
 
 #ifdef HAS_SERVER
 
-/* The source itself, with an allocator that fails when it is told to. */
+/* The source itself, with an allocator that fails on request. */
 static int until_failure = -1; /* allocations that are still granted; -1: all */
 static int asked;
 
@@ -104,7 +104,7 @@ static int count_of(const char *text, const char *part)
     return count;
 }
 
-/* A job's life with a listener from the start; the first `granted` allocations after the job's begin are granted, no other.
+/* A job's life with a client from the start; the first `granted` allocations after the job's begin are granted, no other.
  * How many were asked for. */
 static int live(int granted, size_t room, char *text, size_t most)
 {

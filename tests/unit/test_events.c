@@ -111,7 +111,7 @@ static void plans_on_the_way_lead_to_the_plan(void **state)
             assert_int_equal(pb_plan(&n.ctx, &n.game, &request, &n.arena, &p), PB_OK);
             assert_non_null(p.certificate);
             assert_true(e.plans > 0 && e.peak <= n.game.cap);
-            if (threads == 1) /* with more, the others are heard of only through the portfolio */
+            if (threads == 1) /* with more, the others report only through the portfolio */
                 assert_int_equal(e.least, p.schedule.metrics.makespan);
             network_close(&n);
         }

@@ -59,7 +59,7 @@ static void oldest_takes_what_was_made_first(void **state)
     crowd c;
     open_crowd(&c, PBI_OLDEST, 1);
     pbi_evict_touched(&c.e, 0); /* reading does not make it younger */
-    pbi_evict_made(&c.e, 1);    /* making it again does */
+    pbi_evict_made(&c.e, 1);    /* recomputing it does */
     add_all(&c);
     drained_is(&c, "0 2 3 4 1");
 }

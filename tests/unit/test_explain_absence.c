@@ -61,7 +61,7 @@ static void what_is_made_together_is_kept_together(void **state)
     assert_int_equal(p.absences[0].values, 2);
     assert_int_equal(p.absences[0].removed, 1);
     assert_int_equal(p.absences[0].saves, 3);
-    assert_int_equal(p.absences[0].need, 8); /* 0 and 2 with 1 beside them, and so it stays */
+    assert_int_equal(p.absences[0].need, 8); /* 0 and 2 together with 1, and so it stays */
     pbi_absences one;
     assert_int_equal(pbi_absences_make(&b.ctx, b.certificate, 1, &b.arena, &one), PB_OK);
     assert_int_equal(one.count, 1);
@@ -91,7 +91,7 @@ static void a_by_product_that_was_left_out_counts_from_then(void **state)
     bench_close(&b);
 }
 
-/* 1 is computed over 0, which is made again: kept, 1 would have needed its own room. */
+/* 1 is computed over 0, which is recomputed: kept, 1 would have needed its own room. */
 static void an_overwritten_value_needs_room_beside_the_new_one(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void an_overwritten_value_needs_room_beside_the_new_one(void **state)
 
 /* ---- against a plan in which the value is really kept ---- */
 
-/* The same plan without freeing 0 and computing it again has just the peak that was said. */
+/* The same plan without freeing and recomputing 0 has just the peak that was said. */
 static void the_cap_that_is_said_to_do_does(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Claims about training steps: shapes and flops worked out by hand, what the way back reads, what is counted where. */
+/* Claims about training steps: shapes and flops worked out by hand, what the backward pass reads, what is counted where. */
 #include "test_generate.h"
 
 static bool has_flag(const pb_graph *g, const char *name, unsigned flag) { return g->flags[node_of(g, name)] & flag; }

@@ -1,4 +1,4 @@
-/* test_graph_bench.c -- ISCAS circuits: which gates become nodes, what is free, faults at their places. */
+/* test_graph_bench.c -- ISCAS circuits: which gates become nodes, what is free, errors at their places. */
 #define READER_FORMAT PB_FORMAT_BENCH
 #include "unit/circuit_fixture.h"
 

@@ -180,7 +180,7 @@ static void extra_fields_must_ascend(void **state)
 
 /* ---- memory ---- */
 
-/* Refuses one request only, so that the refused call can be made again. */
+/* Refuses one request only, so that the refused call can be repeated. */
 typedef struct hiccup {
     uint64_t requests, refuse;
 } hiccup;

@@ -1,4 +1,4 @@
-/* test_graph_csv.c -- graphs as comma-separated records: edge lists, described nodes, faults at their places. */
+/* test_graph_csv.c -- graphs as comma-separated records: edge lists, described nodes, errors at their places. */
 #define READER_FORMAT PB_FORMAT_CSV
 #include "unit/reader_fixture.h"
 

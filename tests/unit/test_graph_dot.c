@@ -1,4 +1,4 @@
-/* test_graph_dot.c -- graphs in DOT: statements, sets, clusters, attributes, faults at their places. */
+/* test_graph_dot.c -- graphs in DOT: statements, sets, clusters, attributes, errors at their places. */
 #define READER_FORMAT PB_FORMAT_DOT
 #include "unit/reader_fixture.h"
 

@@ -1,4 +1,4 @@
-/* test_graph_json.c -- pebble-graph/1: every field, every fault at its place, and back to the same bytes. */
+/* test_graph_json.c -- pebble-graph/1: every field, every error at its place, and back to the same bytes. */
 #define READER_FORMAT PB_FORMAT_JSON
 #include "unit/reader_fixture.h"
 

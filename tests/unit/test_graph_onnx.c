@@ -1,4 +1,4 @@
-/* test_graph_onnx.c -- ONNX models that tests write byte by byte: nodes, sizes, costs, the way back, and every fault. */
+/* test_graph_onnx.c -- ONNX models that tests write byte by byte: nodes, sizes, costs, the backward pass, and every error. */
 #define READER_FORMAT PB_FORMAT_ONNX
 #include "unit/circuit_fixture.h"
 

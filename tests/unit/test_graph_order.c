@@ -1,4 +1,4 @@
-/* test_graph_order.c -- the order of the program as written, depth, and cycles by their nodes. */
+/* test_graph_order.c -- program order, depth, and cycles by their nodes. */
 #include "base/rng.h"
 #include "graph_fixture.h"
 #include "support/cases.h"

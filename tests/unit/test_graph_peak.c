@@ -1,4 +1,4 @@
-/* test_graph_peak.c -- the peak of the program as written, and looking nodes up. */
+/* test_graph_peak.c -- the peak in program order, and looking nodes up. */
 #include "graph_fixture.h"
 #include "support/cases.h"
 #include "support/small_game.h"

@@ -136,7 +136,7 @@ static void the_report_names_what_is_outside(void **state)
     pb_arena_release(&d.arena);
 }
 
-static void an_abstract_clock_has_no_times(void **state)
+static void with_an_abstract_clock_nodes_keep_their_cost(void **state)
 {
     (void)state;
     desk d;
@@ -146,7 +146,35 @@ static void an_abstract_clock_has_no_times(void **state)
     time_it(&d);
     abstract.time_unit = "step";
     abstract.per_second = 0;
-    assert_int_equal(pb_graph_time(&d.ctx, d.g, &abstract, &d.arena, &d.timed, &d.report), PB_EINVAL);
+    assert_int_equal(pb_graph_time(&d.ctx, d.g, &abstract, &d.arena, &d.timed, &d.report), PB_OK);
+    assert_null(d.timed->note);
+    assert_int_equal(d.report.row_count, 0);
+    assert_int_equal(d.report.unknown, 1);
+    pb_arena_release(&d.arena);
+}
+
+static void the_graph_outlives_the_machine(void **state)
+{
+    (void)state;
+    desk d;
+    begin(&d);
+    add(&d, "a", "norm", 0, 2000);
+    time_it(&d);
+    pb_arena of_machine;
+    pb_arena_init(&of_machine, &d.ctx);
+    char *name = pb_arena_text(&of_machine, "npu", 3);
+    pb_machine_processor *p = pb_arena_alloc(&of_machine, 1, sizeof *p);
+    assert_true(name && p);
+    *p = processors[0];
+    p->name = name;
+    pb_machine other = machine;
+    other.processors = p;
+    other.processor_count = 1;
+    assert_int_equal(pb_graph_time(&d.ctx, d.g, &other, &d.arena, &d.timed, &d.report), PB_OK);
+    memset(name, '?', 3);
+    pb_arena_release(&of_machine);
+    assert_string_equal(d.timed->words[d.timed->note[d.timed->note_start[0]].word], "npu");
+    assert_true(d.report.row_count == 1 && d.report.rows[0].modelled);
     pb_arena_release(&d.arena);
 }
 
@@ -177,7 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_from_models_then_rates_and_stated_ones_stay),
         cmocka_unit_test(the_report_names_what_is_outside),
-        cmocka_unit_test(an_abstract_clock_has_no_times),
+        cmocka_unit_test(with_an_abstract_clock_nodes_keep_their_cost),
+        cmocka_unit_test(the_graph_outlives_the_machine),
         cmocka_unit_test(a_timed_graph_is_a_sample_for_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_json_scan.c -- strict JSON as a stream: grammar, places, text as written, whatever the size of the reads. */
+/* test_json_scan.c -- strict JSON as a stream: grammar, places, text unchanged, whatever the size of the reads. */
 #include "io/json_scan.h"
 #include "support/io_case.h"
 

@@ -101,7 +101,7 @@ static void training_steps_have_two_lanes(void **state)
     }
 }
 
-/* The way back is below the way there, and a gradient near the step that it belongs to. */
+/* The backward pass is below the forward pass, and a gradient near the step that it belongs to. */
 static void lanes_face_one_another(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void trees_are_drawn_as_trees(void **state)
     erase(&d);
 }
 
-/* A chain of values with a value beside each is straight: what ends there makes way. */
+/* A chain of values with another value next to each is straight: what ends there makes way. */
 static void a_trunk_is_straight(void **state)
 {
     (void)state;

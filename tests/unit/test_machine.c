@@ -152,6 +152,26 @@ static void broken_machines_are_refused(void **state)
     p.rates = zero;
     p.rate_count = 1;
     assert_int_equal(check(m, "not from 1 to 2^63 per second"), PB_EFORMAT);
+    static const pb_machine_rate many[PB_MACHINE_MAX_PARTS + 1];
+    p.rates = many;
+    p.rate_count = PB_MACHINE_MAX_PARTS + 1;
+    assert_int_equal(check(m, "has more than 1024 rates, bandwidths or models"), PB_EFORMAT);
+    static const pb_machine_model models[PB_MACHINE_MAX_PARTS + 1];
+    p = processors[0];
+    p.models = models;
+    p.model_count = PB_MACHINE_MAX_PARTS + 1;
+    assert_int_equal(check(m, "has more than 1024 rates, bandwidths or models"), PB_EFORMAT);
+    const pb_machine_point points[] = {{1, 1, 1}};
+    pb_machine_curve *curves = calloc(PB_MACHINE_MAX_POINTS + 1, sizeof *curves);
+    assert_non_null(curves);
+    for (uint32_t i = 0; i <= PB_MACHINE_MAX_POINTS; i++)
+        curves[i] = (pb_machine_curve){points, 1};
+    pb_machine_model model = {.op = "conv", .by = PB_BY_FLOPS, .curves = curves};
+    model.curve_count = PB_MACHINE_MAX_POINTS + 1;
+    p.models = &model;
+    p.model_count = 1;
+    assert_int_equal(check(m, "has more than 1048576 points in its models"), PB_EFORMAT);
+    free(curves);
     pb_machine_link l = links[0];
     m = one;
     m.links = &l;
@@ -165,12 +185,10 @@ static void broken_machines_are_refused(void **state)
 static void slow_memories_with_links_both_ways_are_tiers(void **state)
 {
     (void)state;
-    pb_context ctx;
-    pb_context_init(&ctx);
     pb_tier tiers[PB_MAX_TIERS];
     uint32_t count;
-    assert_int_equal(pb_machine_tiers(&ctx, &one, tiers, &count), PB_OK);
-    assert_int_equal(count, 1); /* disk has no links with hbm */
+    assert_int_equal(pb_machine_tiers(&one, tiers, &count), 1); /* disk has no links with hbm */
+    assert_int_equal(count, 1);
     assert_string_equal(tiers[0].store_link, "out");
     assert_string_equal(tiers[0].load_link, "in");
     for (uint64_t size = 0; size < 50; size++) {
@@ -180,6 +198,30 @@ static void slow_memories_with_links_both_ways_are_tiers(void **state)
     assert_int_equal(pb_tier_store_price(&tiers[0], 7), 3 + 700);
     assert_int_equal(pb_tier_load_price(&tiers[0], 7), 4 + 14 + 350);
     assert_true(pb_tier_store_price(&tiers[0], UINT64_MAX) == UINT64_MAX);
+}
+
+static void the_first_slow_memories_are_tiers(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    pb_machine_memory many[10];
+    pb_machine_link both[18];
+    for (uint32_t i = 0; i < 10; i++)
+        many[i] = (pb_machine_memory){.name = names[i], .cap = PB_UNLIMITED};
+    for (uint32_t i = 0; i < 9; i++) {
+        both[2 * i] = (pb_machine_link){.name = names[i + 1], .to = i + 1, .latency = i};
+        both[2 * i + 1] = (pb_machine_link){.name = names[i + 1], .from = i + 1};
+    }
+    pb_machine m = one;
+    m.memories = many;
+    m.memory_count = 10;
+    m.links = both;
+    m.link_count = 18;
+    pb_tier tiers[PB_MAX_TIERS];
+    uint32_t count;
+    assert_int_equal(pb_machine_tiers(&m, tiers, &count), 9);
+    assert_int_equal(count, PB_MAX_TIERS);
+    assert_string_equal(tiers[PB_MAX_TIERS - 1].store_link, "8");
 }
 
 static void graphs_are_priced_and_keep_their_hash(void **state)
@@ -269,6 +311,7 @@ int main(void)
         cmocka_unit_test(products_are_divided_exactly),
         cmocka_unit_test(broken_machines_are_refused),
         cmocka_unit_test(slow_memories_with_links_both_ways_are_tiers),
+        cmocka_unit_test(the_first_slow_memories_are_tiers),
         cmocka_unit_test(graphs_are_priced_and_keep_their_hash),
         cmocka_unit_test(notes_go_where_they_mean_something),
     };

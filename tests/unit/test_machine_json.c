@@ -1,4 +1,4 @@
-/* test_machine_json.c -- pebble-machine/1: every field, every fault at its place, and back to the same bytes. */
+/* test_machine_json.c -- pebble-machine/1: every field, every error at its place, and back to the same bytes. */
 #include "support/io_case.h"
 
 #include <setjmp.h>

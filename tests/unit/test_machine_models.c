@@ -1,4 +1,4 @@
-/* test_machine_models.c -- models in machine files and measurements in CSV: back to the same bytes, faults at their
+/* test_machine_models.c -- models in machine files and measurements in CSV: back to the same bytes, errors at their
  * places. */
 #include "support/io_case.h"
 

@@ -84,7 +84,7 @@ static void byproducts_count_when_they_are_made(void **state)
     memory_is(&s, "c0+1 c2 u1 u0", "7 8 8 3");
 }
 
-/* Computed again for its by-product, it is still where it was. */
+/* Recomputed for its by-product, it is still where it was. */
 static void a_borrowed_value_stays_borrowed_when_it_is_computed_again(void **state)
 {
     (void)state;

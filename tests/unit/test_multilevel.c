@@ -143,7 +143,7 @@ static void small_cases_equal_a_search_of_all_schedules(void **state)
 }
 
 /* The recursion once more, plainly and with more choices: a start that is kept in RAM for a while before it goes to
- * disk, or beside its copy on disk. */
+ * disk, or with a copy on disk. */
 enum { PLAIN = 40 };
 static uint64_t ram_cost[8][PLAIN + 1], o_cost[8][PLAIN + 1], d_cost[8][PLAIN + 1];
 

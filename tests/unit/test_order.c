@@ -38,7 +38,7 @@ static void a_tree_is_walked_one_branch_after_the_other(void **state)
     bench_open(&b, &s);
     found_order f = find(&b, 0, 0);
     assert_int_equal(f.status, PB_OK);
-    assert_int_equal(f.found.peak, 8); /* one parent beside two leaves and the other parent; as written 13 */
+    assert_int_equal(f.found.peak, 8); /* one parent with two leaves and the other parent; 13 in program order */
     f = find(&b, 0, 100000);
     assert_int_equal(f.found.peak, 8);
     assert_int_equal(f.found.min_peak, 8);

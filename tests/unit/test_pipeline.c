@@ -386,7 +386,7 @@ static void auto_leaves_the_baseline_out(void **state)
     pb_arena_release(&arena);
 }
 
-/* With room for everything several rows are optimal. The exact one is asked first, and what it rests on is told. */
+/* With room for everything several rows are optimal. The exact one is asked first, and what it rests on is reported. */
 static void auto_asks_the_exact_row_of_the_shape_first(void **state)
 {
     (void)state;

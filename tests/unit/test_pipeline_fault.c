@@ -1,4 +1,4 @@
-/* test_pipeline_fault.c -- one strategy with a fault: its plan is refused and told, and the others go on.
+/* test_pipeline_fault.c -- one strategy with a bug: its plan is refused and reported, and the others go on.
  *
  * The pipeline is compiled in once more, with a table of functions in which `demand` is wrong.
  */

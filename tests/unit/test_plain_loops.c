@@ -1,4 +1,4 @@
-/* test_plain_loops.c -- loops over an input give the bits of those beside it, and what they should. */
+/* test_plain_loops.c -- loops over an input give the bits of those with an output of their own, and what they should. */
 #include "workloads/plain_loops.h"
 
 #include "base/rng.h"

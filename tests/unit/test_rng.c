@@ -61,7 +61,7 @@ static void below_is_even(void **state)
     int seen[SIDES] = {0};
     for (int i = 0; i < THROWS; i++)
         seen[pbi_rng_below(&rng, SIDES)]++;
-    for (int i = 0; i < SIDES; i++) /* 10000 expected, deviation 91: far outside is a fault, and the seed is fixed */
+    for (int i = 0; i < SIDES; i++) /* 10000 expected, deviation 91: far outside is a bug, and the seed is fixed */
         assert_in_range(seen[i], 9500, 10500);
 }
 

@@ -253,7 +253,7 @@ static void fit_grows_from_way_to_way(void **state)
     assert_int_equal(pb_fit_find(&c.ctx, &request, &c.arena, &fit), PB_OK);
     /* 26 values of 256 bytes an item, and 12 parameters in two lines of 64 bytes. */
     assert_int_equal(fit.row[PB_FIT_STORE_ALL].value, (100000 - 128) / (26 * 256));
-    /* As written: all states, and two gradients at the turn. */
+    /* Program order: all states, and two gradients at the turn. */
     assert_int_equal(fit.row[PB_FIT_PROGRAM_ORDER].value, (100000 - 128) / (14 * 256));
     assert_true(fit.row[PB_FIT_ORDER].value >= fit.row[PB_FIT_PROGRAM_ORDER].value);
     assert_true(fit.row[PB_FIT_PLAN].value > fit.row[PB_FIT_ORDER].value);
@@ -264,7 +264,7 @@ static void fit_grows_from_way_to_way(void **state)
         assert_true(fit.row[way].ran && fit.row[way].bounded);
         assert_true(fit.row[way].measured.block <= request.cap);
     }
-    request.max_overhead = 0; /* nothing may be computed again */
+    request.max_overhead = 0; /* nothing may be recomputed */
     pb_fit none;
     assert_int_equal(pb_fit_find(&c.ctx, &request, &c.arena, &none), PB_OK);
     assert_true(none.row[PB_FIT_PLAN].value >= none.row[PB_FIT_ORDER].value);

@@ -1,4 +1,4 @@
-/* test_schedule_json.c -- pebble-schedule/1: every field and move, faults at their places, the summary. */
+/* test_schedule_json.c -- pebble-schedule/1: every field and move, errors at their places, the summary. */
 #include "support/io_case.h"
 #include "support/move_text.h"
 

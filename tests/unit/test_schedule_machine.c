@@ -103,18 +103,60 @@ static void a_null_cap_is_no_limit(void **state)
     shut(&d);
 }
 
+static void the_largest_number_is_no_limit_either(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d,
+              "{\"format\":\"pebble-schedule/1\",\"game\":\"tiered\",\"cap\":18446744073709551615,\"tiers\":"
+              "[{\"load_cost\":1,\"cap\":\"18446744073709551615\"},{\"cap\":\"18446744073709551614\"}],\"moves\":[],"
+              "\"machine\":{\"format\":\"pebble-machine/1\",\"memories\":[{\"name\":\"m\",\"reserve\":1,\"cap\":"
+              "18446744073709551615}],\"processors\":[{\"name\":\"p\",\"memory\":\"m\"}]}}");
+    assert_true(d.s.cap == PB_UNLIMITED && d.s.tiers[0].cap == PB_UNLIMITED && d.s.tiers[1].cap == PB_UNLIMITED - 1);
+    assert_true(d.s.machine->memories[0].cap == PB_UNLIMITED);
+    pb_buffer bytes;
+    assert_int_equal(schedule_bytes(&d.ctx, &d.s, PB_FORMAT_JSON, &d.arena, &bytes), PB_OK);
+    assert_null(strstr(bytes.bytes, "18446744073709551615")); /* null, or omitted */
+    assert_non_null(strstr(bytes.bytes, "\"18446744073709551614\""));
+    shut(&d);
+}
+
 static void prices_have_priority_over_links(void **state)
 {
     (void)state;
     desk d;
     must_open(&d, SCHEDULE("{\"store_cost\":0.5,\"store\":\"out\",\"load\":\"in\"}", "," MACHINE ",\"moves\":[]"));
-    assert_null(d.s.machine);
+    assert_non_null(d.s.machine); /* prices the nodes */
     assert_null(d.s.tiers[0].store_link);
     assert_int_equal(pb_tier_store_price(&d.s.tiers[0], 2), 1);
+    assert_false(d.s.linked); /* the one machine of a schedule is already there */
     shut(&d);
     must_open(&d, SCHEDULE("{\"store_cost\":5}", "," MACHINE ",\"moves\":[]"));
-    assert_non_null(d.s.machine); /* prices the nodes */
+    assert_non_null(d.s.machine);
     assert_int_equal(pb_tier_store_price(&d.s.tiers[0], 2), 5);
+    shut(&d);
+}
+
+/* As the writer writes decimal prices for other programs. */
+#define PRICES                                                                                                        \
+    "\"machine\":{\"format\":\"pebble-machine/1\",\"name\":\"prices of the tiers\",\"time_unit\":\"ns\","             \
+    "\"memories\":[{\"name\":\"fast\"},{\"name\":\"slow1\"}],\"processors\":[{\"name\":\"unit\",\"memory\":\"fast\"," \
+    "\"rates\":{\"other\":1000000000}}],\"links\":[{\"name\":\"store1\",\"from\":\"fast\",\"to\":\"slow1\"},"         \
+    "{\"name\":\"load1\",\"from\":\"slow1\",\"to\":\"fast\"}]}"
+
+static void a_machine_that_only_has_the_prices_is_skipped(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d, SCHEDULE("{\"store_cost\":0.5,\"store\":\"store1\",\"load\":\"load1\"}", "," PRICES ",\"moves\":[]"));
+    assert_null(d.s.machine);
+    assert_null(d.s.tiers[0].store_link);
+    shut(&d);
+    must_open(&d, SCHEDULE("{\"store_cost\":0.5,\"store\":\"store1\",\"load\":\"load1\"},"
+                           "{\"store\":\"store1\",\"load\":\"load1\"}",
+                           "," PRICES ",\"moves\":[]"));
+    assert_non_null(d.s.machine); /* the second tier has no other prices */
+    assert_string_equal(d.s.tiers[1].store_link, "store1");
     shut(&d);
 }
 
@@ -189,7 +231,7 @@ static void plans_carry_the_machine(void **state)
     must_open(&d, plan);
     pb_game game = {.kind = PB_GAME_TIERED, .cap = 9, .weights = PB_WEIGHTS_DEFAULT};
     assert_int_equal(pb_graph_price(&d.ctx, d.g, d.s.machine, &d.arena, &game.graph), PB_OK);
-    assert_int_equal(pb_machine_tiers(&d.ctx, d.s.machine, game.tiers, &game.tier_count), PB_OK);
+    assert_int_equal(pb_machine_tiers(d.s.machine, game.tiers, &game.tier_count), 1);
     assert_int_equal(pb_plan(&d.ctx, &game, &request, &d.arena, &result), PB_OK);
     assert_ptr_equal(result.schedule.machine, d.s.machine);
     assert_int_equal(result.schedule.metrics.work, 21);
@@ -203,7 +245,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiers_name_the_links_of_the_machine),
         cmocka_unit_test(a_null_cap_is_no_limit),
+        cmocka_unit_test(the_largest_number_is_no_limit_either),
         cmocka_unit_test(prices_have_priority_over_links),
+        cmocka_unit_test(a_machine_that_only_has_the_prices_is_skipped),
         cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(the_machine_prices_the_graph_that_is_judged),
         cmocka_unit_test(a_machine_without_the_rate_cannot_judge),

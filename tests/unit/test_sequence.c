@@ -49,7 +49,7 @@ static void values_go_after_their_last_use(void **state)
     emits(&s, "0 1 2 3", "c0 c1 f0 c2 f1 c3"); /* frees behind the last computation are left out */
     s.in[3] |= bit(0);
     emits(&s, "0 1 2 3", "c0 c1 c2 f1 c3");
-    emits(&s, "0 1 2 0 3", "c0 c1 f0 c2 f1 c0 c3"); /* made again: gone in between */
+    emits(&s, "0 1 2 0 3", "c0 c1 f0 c2 f1 c0 c3"); /* recomputed: not in memory in between */
     s.flags[1] = PB_NODE_KEEP;
     emits(&s, "0 1 2 0 3", "c0 c1 f0 c2 c0 c3");
 }

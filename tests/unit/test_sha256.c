@@ -53,7 +53,7 @@ static void the_published_examples_have_their_hashes(void **state)
         }
 }
 
-/* A schedule for another graph is told from a schedule for this one, with no memory for libcrypto at all. */
+/* A schedule for another graph is distinguished from one for this graph, with no memory for libcrypto at all. */
 static void verdicts_do_not_depend_on_memory_for_libcrypto(void **state)
 {
     (void)state;

@@ -206,7 +206,7 @@ static void sqrt_keeps_about_the_root_of_the_nodes(void **state)
     small_adjoint(&s, 4); /* eight nodes: windows of three */
     bench_open(&b, &s);
     assert_int_equal(pbi_plan_sqrt(&b.ctx, &b.game, &options, &b.plan), PB_OK);
-    /* Kept are 3 and 6; 2 and 4 are near enough when they are read again, 1 is made again for 7. */
+    /* Kept are 3 and 6; 2 and 4 are near enough when they are read again, 1 is recomputed for 7. */
     bench_moves(&b, "c1 c2 f1 c3 c4 c5 f4 c6 f3 f5 c1 c7 f2 f6 c8");
     bench_close(&b);
 }

@@ -78,7 +78,7 @@ static void ends_are_the_nodes_without_which_it_falls_apart(void **state)
     assert_int_equal(compared, 400);
 }
 
-/* Residual blocks: cut at their ends, nothing is made again from before the block. */
+/* Residual blocks: cut at their ends, nothing from before the block is recomputed. */
 static void blocks_are_better_cut_at_their_ends(void **state)
 {
     (void)state;

@@ -73,7 +73,7 @@ static const pb_graph *chain_of(pb_context *ctx, pb_arena *arena, const char *st
     return g;
 }
 
-/* Always the least cost; `optimal` where that is proved. Tells whether it was. */
+/* Always the least cost; `optimal` if that is proved. Returns whether it was. */
 static bool check_cell(const pb_plan_result *p, uint64_t wanted, bool proved)
 {
     bool optimal = p->schedule.outcome == PB_OPTIMAL;
@@ -172,7 +172,7 @@ static void a_gradient_that_is_cheap_to_move_forbids_the_claim(void **state)
     pb_arena_release(&arena);
 }
 
-/* From a quarter of the written peak to all of it. */
+/* From a quarter of the peak in program order to all of it. */
 static void unequal_steps_cost_less_with_more_memory(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void unequal_steps_cost_less_with_more_memory(void **state)
         pb_plan_result p = plan_of(&ctx, &arena, g, cap, 0, "chain");
         assert_non_null(p.certificate);
         assert_true(p.schedule.metrics.peak <= cap && p.schedule.metrics.makespan <= last);
-        last = p.schedule.metrics.makespan; /* more memory is never dearer */
+        last = p.schedule.metrics.makespan; /* more memory never costs more */
     }
     assert_int_equal(plan_of(&ctx, &arena, g, peak, 0, "chain").schedule.outcome, PB_OPTIMAL);
     pb_arena_release(&arena);

@@ -1,4 +1,4 @@
-/* test_strategy_chen.c -- the segments of a chain, which values are made again and how often, and what is refused. */
+/* test_strategy_chen.c -- the segments of a chain, which values are recomputed and how often, and what is refused. */
 #include "strategy_fixture.h"
 
 static void open_chain(desk *d, const char *steps)

@@ -1,5 +1,5 @@
 /* test_strategy_cut.c -- cuts of training steps against the proved bound, at caps that need anchors and caps that do not;
- * that a choice is the cheapest for its price; what may not be computed again; how it refuses. */
+ * that a choice is the cheapest for its price; what may not be recomputed; how it refuses. */
 #include "api_fixture.h"
 #include "pebble/generate.h"
 #include "plan/cut/cut.h"
@@ -101,7 +101,7 @@ static void a_cap_out_of_reach_is_refused(void **state)
 
 /* ---- the cut itself ---- */
 
-/* Price of a choice: what it keeps, and each maker that it computes again. */
+/* Price of a choice: what it keeps, and each maker that it recomputes. */
 static double price_of(const pbi_cutter *c, const uint8_t *kept, double price)
 {
     const pb_graph *g = c->game->graph;

@@ -76,7 +76,7 @@ static void classes_are_joined_and_never_taken_apart(void **state)
     desk_shut(&d);
 }
 
-/* Evicting and making again for ever takes no more elements than there are. */
+/* Evicting and recomputing forever takes no more elements than there are. */
 static void elements_are_used_again(void **state)
 {
     (void)state;

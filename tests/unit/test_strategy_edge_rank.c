@@ -304,7 +304,7 @@ static void levels_trade_values_for_moves(void **state)
     }
 }
 
-/* Beside the least moves of the tables: 7 .. 11 values for a complete binary tree of height 4. */
+/* Next to the fewest moves of the tables: 7 .. 11 values for a complete binary tree of height 4. */
 static void better_cuts_come_near_the_fewest_moves(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@ static void open_chain(desk *d, unsigned steps, bool revolve)
     desk_generate(d, "adjoint-chain", revolve ? 4 : 1, params);
 }
 
-/* Forward steps that Revolve runs beside the taped ones, with these snapshots and the start. */
+/* Forward steps that Revolve runs in addition to the taped ones, with these snapshots and the start. */
 static uint64_t extra(desk *d, uint64_t steps, uint64_t snapshots)
 {
     pb_revolve_cost cost;

@@ -8,7 +8,7 @@ static void open_chain(desk *d, unsigned steps)
     desk_generate(d, "adjoint-chain", 1, (pb_option[]){{"steps", count}});
 }
 
-/* Blocks of the root, all borders kept: twice the root in memory, the inside of all blocks but the last made again. */
+/* Blocks of the root, all borders kept: twice the root in memory, the inside of all blocks but the last recomputed. */
 static void chains_take_twice_the_root(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void the_order_is_chosen_for_a_small_frontier(void **state)
     desk_shut(&d);
 }
 
-/* Everything reads everything: the program as written, and it says so. */
+/* Everything reads everything: program order, and the plan says so. */
 static void what_does_not_compress_is_told(void **state)
 {
     (void)state;

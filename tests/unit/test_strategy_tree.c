@@ -326,7 +326,7 @@ static void the_least_cap_of_a_large_tree_is_known(void **state)
     desk_shut(&d);
 }
 
-/* x is kept and read by y: made, used, let go and made again it needs less at a time. */
+/* x is kept and read by y: computed, used, freed and recomputed it needs less at a time. */
 static void a_kept_value_that_is_read_is_not_called_infeasible(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ static const pb_schedule *plan(desk *d, const char *format, ...)
     return &d->p.schedule;
 }
 
-/* Steps that binomial checkpointing runs for `steps` steps beside the taped ones, with `inner` snapshots and the start. */
+/* Steps that binomial checkpointing runs for `steps` steps in addition to the taped ones, with `inner` snapshots and the start. */
 static uint64_t extra(desk *d, uint64_t steps, uint64_t inner)
 {
     pb_revolve_cost cost;

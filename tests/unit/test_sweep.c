@@ -12,7 +12,7 @@ typedef struct sweep_bench {
     pb_sweep s;
 } sweep_bench;
 
-/* Every cap from a little above the peak as written down to a little below what can fit. */
+/* Every cap from a little above the peak in program order down to a little below what can fit. */
 static void sweep_open(sweep_bench *t, const small_game *s)
 {
     uint64_t peak;

@@ -29,7 +29,7 @@ static pb_bounds tightened(const small_game *s)
     return b;
 }
 
-/* a -> b -> c, and d reads a and c: at the first computation of c, a is held or made again. */
+/* a -> b -> c, and d reads a and c: at the first computation of c, a is kept or recomputed. */
 static void bridge(small_game *s, uint64_t cap)
 {
     small_game_init(s);
@@ -97,7 +97,7 @@ static void slow_memory_is_a_way_out(void **state)
     s.tier_count = 1;
     s.tiers[0] = (pb_tier){.store_cost = 1, .load_per_unit = 1, .cap = PB_UNLIMITED};
     assert_int_equal(tightened(&s).makespan, 8 + 3);
-    s.tiers[0].store_cost = 9; /* computing a again is cheaper */
+    s.tiers[0].store_cost = 9; /* recomputing a is cheaper */
     assert_int_equal(tightened(&s).makespan, 8 + 5);
     s.flags[0] = PB_NODE_ONCE; /* but not allowed */
     assert_int_equal(tightened(&s).makespan, 8 + 11);
@@ -105,7 +105,7 @@ static void slow_memory_is_a_way_out(void **state)
     assert_true(tightened(&s).over);
 }
 
-/* a is read behind c and again behind f, and fits beside neither: it is made three times. One store would serve both. */
+/* a is read behind c and again behind f, and fits with neither: it is computed three times. One store would serve both. */
 static void two_moments_add_up(void **state)
 {
     (void)state;

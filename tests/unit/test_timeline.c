@@ -68,7 +68,7 @@ static void change(bench *b, pbi_rng *rng)
         pbi_timeline_insert(&b->t, some_event(b, rng), slot);
 }
 
-/* The order alone decides work, excess and peak. Tells whether there was a load. */
+/* The order alone decides work, excess and peak. Returns whether there was a load. */
 static bool expect_same(bench *b)
 {
     pb_node events[MOST];

@@ -11,7 +11,7 @@ static void digest_of(bench *b, char hash[PB_HASH_TEXT])
     assert_int_equal(pb_workload_digest(b->w, b->e, hash), PB_OK);
 }
 
-/* From the peak as written down until a search finds nothing, then a few caps between. */
+/* From the peak in program order down until a search finds nothing, then a few caps between. */
 static void walk_down(bench *b, const network *net, const char *all)
 {
     enum { HALVINGS = 2 };

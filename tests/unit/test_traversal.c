@@ -1,4 +1,4 @@
-/* test_traversal.c -- streams that traverse hash trees, run with a hash of their own and a whole tree beside; their figures
+/* test_traversal.c -- streams that traverse hash trees, run with a hash of their own next to a whole tree; their figures
  * against published ones and those of another simulation; the choice under a cap. */
 #include "pebble/hashtree.h"
 
@@ -150,7 +150,7 @@ static void every_path_is_right_for_every_height_and_k(void **state)
     }
 }
 
-/* Published: work for one output at most, and storage. Figures of another simulation beside: the same work, and its most
+/* Published: work for one output at most, and storage. Next to them, figures of another simulation: the same work, and its most
  * stored hashes; for k = 2 and height 16 it does not count the leaf that has just been computed. */
 typedef struct fact {
     pb_traversal_kind kind;

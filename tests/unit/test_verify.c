@@ -152,7 +152,7 @@ static void part_reversible(small_game *s)
     s->targets = 1;
     s->kind = PB_GAME_REVERSIBLE;
 }
-/* The same with workspace 5 for node 1, a node 3 of size 3 beside it, and a cap of 7. */
+/* The same with workspace 5 for node 1, a node 3 of size 3 next to it, and a cap of 7. */
 static void part_reversible_tight(small_game *s)
 {
     part_reversible(s);

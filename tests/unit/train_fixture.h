@@ -45,7 +45,7 @@ typedef struct bench {
     pb_arena arena;
     pb_workload *w;
     pb_game game;
-    uint64_t written; /* the peak of the program as written */
+    uint64_t written; /* the peak in program order */
     pb_engine *e;
     uint64_t peak; /* as planned */
     pb_measured m;

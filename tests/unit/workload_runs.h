@@ -136,7 +136,7 @@ static inline void runs_run(runs *r, const pb_certificate *plan, char digest[PB_
     pb_engine_free(e);
 }
 
-/* The same with an engine that looks for faults of kernels: bytes that they must not write or read. */
+/* The same with an engine that looks for errors of kernels: bytes that they must not write or read. */
 static inline void runs_check(runs *r, const pb_certificate *plan, const char *digest)
 {
     pb_engine *e;

@@ -146,7 +146,7 @@ export interface GraphInfo {
   written_peak: Whole;
   has_groups: boolean;
   training: boolean;
-  machine?: MachineFacts | null; // of the graph file
+  machine?: MachineFacts | null; // the default: of the graph file, or of pebble ui --machine
   node_cost_unit?: string; // of the graph file; cost_unit and needed_cost are those of the plans, which a machine may price
   games: GameInfo[];
 }

@@ -10,7 +10,8 @@ from . import _adapter
 
 _adapter.check_version()
 
-from .budget import budget, plans, release  # noqa: E402
+from .ahead import load, plans, save, warmup  # noqa: E402
+from .budget import budget, release  # noqa: E402
 from .capture import Captured, capture  # noqa: E402
 from .errors import DoesNotFit, PeakExceeded, TorchPlanError, Unsupported, UnsupportedTorch  # noqa: E402
 from .export import as_code, checkpointed, modules_to_checkpoint, selective_contexts  # noqa: E402
@@ -35,11 +36,14 @@ __all__ = [
     "capture",
     "checkpointed",
     "fit",
+    "load",
     "measure_peak",
     "measure_time",
     "modules_to_checkpoint",
     "plans",
     "release",
+    "save",
     "selective_contexts",
     "sweep",
+    "warmup",
 ]

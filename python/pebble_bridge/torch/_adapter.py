@@ -10,7 +10,6 @@ import bisect
 import mmap
 import operator
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from torch import fx, nn
 from torch.utils import _pytree as pytree
 
 from .errors import Unsupported, UnsupportedTorch
+from .refusals import why_not
 
 TESTED = (2, 13)
 
@@ -67,6 +67,16 @@ def is_random(target: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
 
 
+def generator_of(node: fx.Node, device: torch.device) -> torch.Generator | None:
+    """The default generator of the device, if a random operation draws only from it: its state can be restored."""
+    given = pytree.tree_leaves((node.args, node.kwargs))
+    if node.target.namespace != "aten" or any(isinstance(leaf, torch.Generator) for leaf in given):
+        return None
+    if device.type == "cuda":
+        return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
+    return torch.default_generator if device.type == "cpu" else None
+
+
 def has_effects(target: Any) -> bool:
     """A collective, or an unknown operation: computed only once."""
     schema = getattr(target, "_schema", None)
@@ -79,14 +89,15 @@ def has_effects(target: Any) -> bool:
 
 def refuse_mutation(node: fx.Node) -> None:
     """Captured steps are functional; an operation that still writes to its arguments cannot be repeated."""
-    schema = getattr(node.target, "_schema", None)
+    operation = node.args[0] if "auto_functionalized" in str(node.target) else node.target  # a custom operator in it
+    schema = getattr(operation, "_schema", None)
     if schema is None:
         raise Unsupported(
-            f"{node.target} is not an aten operation; wrap it as torch.library.custom_op with a fake implementation"
+            f"{operation} is not an aten operation; wrap it as torch.library.custom_op with a fake implementation"
         )
     if schema.is_mutable:
         raise Unsupported(
-            f"{op_name(node.target)} writes to its arguments and has no functional form; "
+            f"{op_name(operation)} writes to its arguments and has no functional form; "
             "use its out-of-place variant in the model"
         )
 
@@ -105,6 +116,7 @@ class Trace(NamedTuple):
     buffers: dict[int, int]  # result place -> buffer
     written: list[int]  # places of these buffers among the placeholders
     outputs: list[int]  # result places
+    brief: list[int]  # of these, outputs that need not exist in the backward pass
     tangents: list[fx.Node]
     origin: dict[fx.Node, tuple[str, bool]]  # the module of a node, and whether it is of the backward pass
 
@@ -237,7 +249,7 @@ def _trace_once(
 
     try:
         scribe.listen(model)
-        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers(), compiling():
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), as_in_eager(), compiling():
             module, metadata, _, _ = _aot_export_function(
                 step,
                 (*parameters, *buffers, *inputs),
@@ -249,7 +261,7 @@ def _trace_once(
     except Unsupported:
         raise
     except Exception as error:
-        raise Unsupported(_why_not(error)) from error
+        raise Unsupported(why_not(error)) from error
     finally:
         scribe.close()
     tangents = list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]
@@ -278,6 +290,7 @@ def _trace_once(
         {place: index - len(parameters) for place, index in enumerate(written)},
         written,
         list(range(len(written), len(written) + len(metadata.output_info))),
+        [],
         tangents,
         origin,
     )
@@ -285,14 +298,28 @@ def _trace_once(
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data, such
-    as that of a mask without padding."""
+    """A context in which ``torch.compiler.is_compiling()`` is true: models then omit shortcuts that depend on data,
+    such as that of a mask without padding."""
     before = torch.compiler._is_compiling_flag
     torch.compiler._is_compiling_flag = True
     try:
         yield
     finally:
         torch.compiler._is_compiling_flag = before
+
+
+@contextmanager
+def as_in_eager() -> Iterator[None]:
+    """A context in which torch traces the operations that eager autograd runs."""
+    whole = [torch.ops.aten.silu_backward.default, torch.ops.aten.mish_backward.default]
+    with dropout_between_layers():
+        for operation in whole:  # one kernel, and eight operations in torch's traces
+            operation.decompose = lambda *args, **kwargs: NotImplemented
+        try:
+            yield
+        finally:
+            for operation in whole:
+                del operation.decompose
 
 
 @contextmanager
@@ -332,90 +359,6 @@ def dropout_between_layers() -> Iterator[None]:
         yield
     finally:
         decompositions._rnn_helper = whole
-
-
-def _why_not(error: Exception) -> str:
-    """Our message for an error that torch raises while capturing."""
-    from torch._subclasses.fake_tensor import (
-        DataDependentOutputException,
-        DynamicOutputShapeException,
-        UnsupportedOperatorException,
-    )
-
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, DynamicOutputShapeException):
-            name = op_name(cause.func)
-            advice = next((text for start, text in FIXED_SHAPES.items() if name.startswith(start)), OUTSIDE)
-            line = place_of(error)
-            return f"{name} returns a tensor whose shape depends on data{line}; a plan needs fixed shapes: {advice}"
-        if isinstance(cause, DataDependentOutputException):
-            line = place_of(error)
-            if "one_hot(" in line:
-                return f"one_hot reads the largest class from data{line}: give it num_classes"
-            return (
-                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int(), tolist()){line}; "
-                "what depends on it cannot be planned: use torch.where, or compute the number outside of the step and "
-                "call fit for each of its values"
-            )
-        if isinstance(cause, UnsupportedOperatorException):
-            return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
-        cause = cause.__cause__ or cause.__context__
-    line = str(error).strip().split("\n")[0]
-    custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", line)
-    if custom:
-        return f"{custom[1]} has no fake implementation; add one with torch.library.register_fake"
-    foreign = re.search(r"convert all Tensors to FakeTensors first.*?(?:Found in ([\w.]+)\(|$)", str(error), re.DOTALL)
-    if foreign or "Unexpected fake buffer" in line:
-        place = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
-        return (
-            f"{place} a tensor that is not a parameter, a buffer or an input: an attribute of a module that is a plain "
-            "tensor (register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
-        )
-    if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
-        return (
-            "the model's control flow or a shape depends on data ("
-            f"{line}); use torch.where or fixed shapes, "
-            "or decide outside of the step and pass it in"
-        )
-    return f"the step cannot be captured as one graph: {type(error).__name__}: {line}"
-
-
-OUTSIDE = "if it does not depend on parameters, compute it outside of the step and pass it in"
-MASKED = "use a form that keeps the shape (torch.where, masked_fill, a product with the mask)"
-FIXED_SHAPES = {  # what to do instead of an operation whose result has no fixed shape
-    "aten.nonzero": f"{MASKED}, or torch.nonzero_static with a fixed size",
-    "aten.masked_select": MASKED,
-    "aten.index": MASKED,
-    "aten.repeat_interleave": "give repeat_interleave its output_size",
-    "aten.bincount": "use torch.zeros(classes).index_add or a sum of one_hot with num_classes",
-    "aten._ctc_loss": (
-        "wrap the CTC loss in a torch.library.custom_op that returns the losses and their gradient, which have fixed "
-        "shapes (docs/torch.md has the lines)"
-    ),
-    "aten._pack_padded_sequence": "leave the sequences padded, and mask the outputs that count",
-}
-
-
-def place_of(error: BaseException) -> str:
-    """The line of the model or the loss that caused an error, in parentheses."""
-    import linecache
-
-    found = ""
-    cause: BaseException | None = error
-    while cause is not None and not found:
-        trace = cause.__traceback__
-        while trace is not None:
-            name, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-            if not name.startswith((TORCH_FOLDER, OWN_FOLDER)):
-                text = linecache.getline(name, line).strip()
-                found = f" ({os.path.basename(name)}, line {line}{': ' + text if text else ''})"
-            trace = trace.tb_next
-        cause = cause.__cause__ or cause.__context__
-    return found
-
-
-TORCH_FOLDER, OWN_FOLDER = os.path.dirname(torch.__file__), os.path.dirname(__file__)
 
 
 @contextmanager

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
+import warnings
+import weakref
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,17 +16,20 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import report
-from .calls import key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
+from . import measure, report
+from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .runner import compile_step
+from .shapes import Choice, Shapes, zeros_like
 from .state import State, autocast_of, kernels_alone, with_tensors
-from .step import Options, Planned, Planner, check_options
+from .step import Options, Planned, check_options
+from .wrapping import budgeted_forward, refuse_incomplete, refuse_sharded, wrapped_module
 
 STATES = 4  # plans for one kind of call, for different states of the model
+KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
+CHANGES = 3  # of the same attribute, each followed by a capture, before a warning
 
 
 class Budgeted(Own):
@@ -34,41 +41,130 @@ class Budgeted(Own):
     """
 
     bypassed = 0  # above 0 while a capture runs the models themselves
+    # slots, because functools.wraps copies the __dict__ of what it wraps
+    __slots__ = (
+        "__wrapped__",
+        "called",
+        "changes",
+        "entries",
+        "held",
+        "limit",
+        "model",
+        "numbers",
+        "options",
+        "released",
+        "shapes",
+        "used",
+        "verbose",
+    )
 
-    def __init__(self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool) -> None:
+    def __init__(
+        self, model: nn.Module, limit: int | float | str, options: Options, verbose: bool, cache: Any = None
+    ) -> None:
         self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
         self.__wrapped__ = model.forward
-        self.entries: dict[Any, list[Entry]] = {}
+        self.shapes = Shapes(limit, options, cache)
+        self.start()
+
+    def start(self) -> None:
+        self.called = self.released = False
+        self.changes: Counter[str] = Counter()  # attributes because of which a call was captured again
+        self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
+        self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+        self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if Budgeted.bypassed or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        self.called = True
+        if args and args[0] is self.model:  # bound to it, by a library that has removed its own wrapper
+            args = args[1:]
+        if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
             return self.__wrapped__(*args, **kwargs)
         call = Call(self, args, kwargs)
-        entry = self.entry_of(call)
+        inputs = call.tensors
+        try:
+            entry = self.entry_of(call)
+        except Unsupported as error:
+            if not self.numbers[call.kind].fix(call.passed, str(error)):
+                raise
+            call = Call(self, args, kwargs)
+            inputs, entry = call.tensors, self.entry_of(call)
         if entry is None:
             return self.__wrapped__(*args, **kwargs)
-        return entry.run(call.tensors)
+        return entry.run(inputs)
+
+    def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
+        """A hook of the model: rejects a forward that was put in place of this one and does not call it."""
+        called, self.called = self.called, False
+        if not called and torch.is_grad_enabled() and not self.released:
+            raise Unsupported(
+                f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so that "
+                "nothing would be planned: call budget last, as in budget(trainer.model, ...), or on the part of the model "
+                "that is still called, as in budget(model.base_model, ...)"
+            )
 
     def entry_of(self, call: Call) -> Entry | None:
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
-        known = self.entries.setdefault(call.key, [])
-        for entry in known:
-            if (used is None or entry.takes == used) and entry.holds(call.tensors):
-                return entry
-        captured = call.capture(used)
+        held = self.held.setdefault(call.key, set())
+        known = self.entries.pop(call.key, [])
+        for place, entry in enumerate(known):
+            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds(call.tensors):
+                known[place] = self.improved(entry, call.tensors)
+                self.entries[call.key] = known
+                return known[place]
+        if known:
+            self.entries[call.key] = known
+            self.count_change(known[0].changed)
+        captured = call.capture(used, held)
         if captured is None:
             return None
-        planned = Planner.of(captured, self.options).fit(self.limit)
+        if not self.numbers[call.kind].passed.issuperset(call.passed):
+            measure.check_capture(captured)  # with tensors for numbers, and the model with the numbers
+        choice = self.shapes.plan(captured)
+        self.numbers[call.kind].passed |= set(call.passed)
+        for key in [key for key in self.entries if key[0] == call.kind and len(key[1]) < len(call.passed)]:
+            del self.entries[key]  # their numbers are inputs now
+        self.show(choice.planned)
+        known[:] = [Entry(self, call, choice), *known[: STATES - 1]]
+        self.entries[call.key] = known
+        if len(self.entries) > KINDS:
+            self.used.pop(oldest := next(iter(self.entries)), None)
+            del self.entries[oldest]
+        return known[0]
+
+    def improved(self, entry: Entry, inputs: Sequence[torch.Tensor], wait: bool = False) -> Entry:
+        """The entry with a better plan, if one was found since. Steps that have begun end with the old one."""
+        if not self.shapes.improve(entry.choice, inputs, wait):
+            return entry
+        self.show(entry.choice.planned)
+        return entry.with_plan(entry.choice)
+
+    def finish(self) -> None:
+        """Waits for all plans that are being made."""
+        for known in self.entries.values():
+            for place, entry in enumerate(known):
+                while entry.choice.request is not None:
+                    inputs = [zeros_like(value, value.device) for value in entry.captured.example_inputs]
+                    known[place] = entry = self.improved(entry, inputs, wait=True)
+
+    def show(self, planned: Planned) -> None:
         if self.verbose:
             print(report.one_line(planned))
-        known[:] = [Entry(self, call, planned), *known[: STATES - 1]]
-        return known[0]
+
+    def count_change(self, what: str) -> None:
+        """Warns if the same attribute changes again and again: each time the model is captured again."""
+        self.changes[what] += 1
+        if what and self.changes[what] == CHANGES:
+            warnings.warn(
+                f"{what} has changed {CHANGES} times, and each time the model was captured again, which is slow: make "
+                "it a buffer (register_buffer, then fill_ or copy_), or pass it to the model as a tensor",
+                stacklevel=4,
+            )
 
     @property
     def plans(self) -> list[Planned]:
-        """The plans so far, the newest first."""
+        """The plans so far, the last used first."""
         return [entry.planned for known in reversed(self.entries.values()) for entry in known]
 
     def __deepcopy__(self, memo: dict) -> Budgeted:
@@ -76,11 +172,13 @@ class Budgeted(Own):
         memo[id(self)] = made
         made.model, made.__wrapped__ = copy.deepcopy(self.model, memo), copy.deepcopy(self.__wrapped__, memo)
         made.limit, made.options, made.verbose = self.limit, self.options, self.verbose
-        made.entries, made.used = {}, {}
+        made.shapes = self.shapes.copy()
+        made.start()
+        made.released = self.released
         return made
 
     def __reduce__(self) -> tuple:
-        return Budgeted, (self.model, self.limit, self.options, self.verbose)
+        return Budgeted, (self.model, self.limit, self.options, self.verbose, self.shapes.cache)
 
     def __repr__(self) -> str:
         return f"<{type(self.model).__name__}.forward within {self.limit}, {len(self.plans)} plans>"
@@ -99,17 +197,43 @@ class Call:
     """The arguments of one call, and the key of its kind."""
 
     def __init__(self, owner: Budgeted, args: tuple, kwargs: dict[str, Any]) -> None:
-        self.owner, self.tensors = owner, []
-        self.structure = take_tensors((args, kwargs), self.tensors)
+        self.owner, self.tensors, self.numbers = owner, [], []
+        self.structure = take_tensors((args, kwargs), self.tensors, self.numbers)
         device = self.tensors[0].device.type if self.tensors else "cpu"
         kinds = tuple(map(kind_of, self.tensors))
-        self.key = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.kind = (key_of(self.structure), kinds, owner.model.training, autocast_of(device))
+        self.pass_numbers()
         self.outputs: Any = None  # their structure
         self.able: list[int] = []  # outputs that can get a gradient
 
-    def capture(self, used: tuple[int, ...] | None) -> Captured | None:
+    def pass_numbers(self) -> None:
+        """Makes numbers that change from call to call inputs of the step; the others are part of its key."""
+        known = self.owner.numbers
+        if self.kind not in known:
+            known[self.kind] = Numbers(self.numbers, self.owner.options.costs == "measured")
+        self.passed = known[self.kind].see(self.numbers)
+        if self.passed:
+            wide = any(parameter.dtype is torch.float64 for parameter in self.owner.model.parameters())
+            kinds = {int: torch.int64, float: torch.float64 if wide else torch.float32}
+            self.tensors += [torch.tensor(n, dtype=kinds[type(n)]) for n in map(self.numbers.__getitem__, self.passed)]
+        rest = [number for place, number in enumerate(self.numbers) if place not in self.passed]
+        self.key = (self.kind, self.passed, tuple(map(key_of, rest)))
+
+    def arguments(self, inputs: Sequence[torch.Tensor]) -> Any:
+        """The arguments with other tensors. The model gets tensors in place of numbers only while it is traced, so that
+        the captured step is compared with the model as it is."""
+        numbers = list(self.numbers)
+        for place, value in zip(self.passed, inputs[len(inputs) - len(self.passed) :], strict=True):
+            numbers[place] = value if torch.compiler.is_compiling() else value.item()
+        return put_tensors(self.structure, inputs, numbers)
+
+    def capture(self, used: tuple[int, ...] | None, held: set[int]) -> Captured | None:
+        """The captured step for outputs that get gradients, and others that the caller keeps. Until that is known: a loss
+        gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
         check_model(model)
+        refuse_sharded(model)
+        refuse_incomplete(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
@@ -117,7 +241,7 @@ class Call:
 
         def run(parameters: Sequence, buffers: Sequence, inputs: Sequence) -> list[torch.Tensor]:
             named = state.named(parameters, buffers)
-            args, kwargs = put_tensors(self.structure, inputs)
+            args, kwargs = self.arguments(inputs)
             with bypassing(), with_tensors(model, {own: named[here] for own, here in given_names.items()}):
                 outputs: list[torch.Tensor] = []
                 self.outputs = take_tensors(without_caches(forward(*args, **kwargs)), outputs)
@@ -146,6 +270,7 @@ class Call:
                 inplace=True,
                 trials=self.owner.options.costs == "measured",
                 differentiated=differentiated,
+                held=lambda: held,
             )
         except NoGradient:
             return None
@@ -174,26 +299,40 @@ def is_cache(value: Any) -> bool:
 class Entry:
     """A plan in use: its functions for the forward and the backward pass."""
 
-    def __init__(self, owner: Budgeted, call: Call, planned: Planned) -> None:
-        self.owner, self.key, self.planned, self.captured = owner, call.key, planned, planned.captured
+    def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
+        self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
         self.outputs, self.able = call.outputs, call.able
+        call.tensors = []  # the captured step refers to its call, and must not keep the batch
         self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
+        self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
+        self.changed = ""  # what differs in the model, after `holds` was false
+        self.take(choice)
+
+    def take(self, choice: Choice) -> None:
+        self.choice, self.planned = choice, choice.planned
+        planned = choice.planned
         program, gradients = self.captured.program, self.captured.gradient_places
-        self.early = sorted({*self.captured.buffer_places, *self.captured.output_places})
-        late = [place for place in range(len(program.results)) if place not in self.early]
-        self.forward, self.backward = compile_step(program, planned.moves, split=set(self.early))
+        self.forward, self.backward = planned.halves
         self.leaves = sorted(gradients.values())
-        place_of = {leaf: place for place, leaf in gradients.items()}
-        self.gradients = [late.index(place_of[leaf]) for leaf in self.leaves]  # places in the results of `backward`
+        place_of = {leaf: place - program.early for place, leaf in gradients.items()}
+        self.gradients = [place_of[leaf] for leaf in self.leaves]  # places in the results of `backward`
         self.random = any(operation.random for operation in program.operations)
         self.host = planned.host
+
+    def with_plan(self, choice: Choice) -> Entry:
+        """The same step with another plan."""
+        other = copy.copy(self)
+        other.take(choice)
+        return other
 
     def holds(self, inputs: list[torch.Tensor]) -> bool:
         """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
         try:
             self.captured.state.check()
-        except Unsupported:
+        except Unsupported as error:
+            self.changed = error.what
             return False
+        self.changed = ""
         return self.captured.decided.holds([*self.captured.buffers, *inputs])
 
     def run(self, inputs: list[torch.Tensor]) -> Any:
@@ -203,6 +342,7 @@ class Entry:
         outputs, run.outputs = run.outputs, []
         for place, output in zip(self.able, graded, strict=True):
             outputs[place] = output
+        run.watched = {place: weakref.ref(outputs[place]) for place in self.captured.brief_outputs}
         return put_tensors(self.outputs, outputs)
 
 
@@ -227,6 +367,7 @@ class Run:
         self.entry, self.inputs = entry, [value.detach() for value in inputs]
         self.saved: list[Any] = []
         self.outputs: list[torch.Tensor] = []
+        self.watched: dict[int, weakref.ref] = {}  # outputs that the caller should have dropped at the backward pass
 
     def forward(self) -> tuple[torch.Tensor, ...]:
         entry, captured = self.entry, self.entry.captured
@@ -235,11 +376,10 @@ class Run:
         self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
         with kernels_alone(captured.state.device):
             results, saved = entry.forward(given, entry.host)
-            result_at = dict(zip(entry.early, results, strict=True))
             for place, index in captured.buffer_places.items():
-                captured.buffers[index].copy_(result_at[place])
+                captured.buffers[index].copy_(results[place])
             # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
-            self.outputs = [result_at[place].detach() for place in captured.output_places]
+            self.outputs = [results[place].detach() for place in captured.output_places]
         self.given, self.saved = given, [saved]
         self.versions = [tensor._version for tensor in given]
         return tuple(self.outputs[place] for place in entry.able)
@@ -267,6 +407,7 @@ class Run:
         entry, saved = self.entry, self.saved.pop()
         arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
         entry.owner.used[entry.key] = tuple(arrived)
+        entry.owner.held[entry.key] |= {place for place, output in self.watched.items() if output() is not None}
         if not set(arrived) <= set(entry.takes):
             saved.clear()
             return self.plain_backward(arrived)
@@ -306,12 +447,11 @@ class Run:
 
 
 def as_example(tangent: torch.Tensor | None, example: torch.Tensor) -> torch.Tensor:
-    """A tangent in the layout for which the step was captured; zeros if none arrived."""
-    if tangent is None:
-        return torch.zeros_like(example)
-    if layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
+    """A tangent in the layout for which the step was captured; zeros if none arrived. The example has no data."""
+    if tangent is not None and layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
         return tangent
-    return torch.empty_like(example).copy_(tangent)
+    made = torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device)
+    return made.zero_() if tangent is None else made.copy_(tangent)
 
 
 def generator_state(captured: Captured) -> torch.Tensor:
@@ -341,10 +481,11 @@ def budget(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "replay",
+    random: str = "auto",
     time: float = 10.0,
     seed: int = 1,
     threads: int = 1,
+    cache: str | os.PathLike | None = None,
     verbose: bool = True,
 ) -> nn.Module:
     """Makes the training steps of a model run within a memory budget; the model is used as before.
@@ -352,7 +493,8 @@ def budget(
     ``model = budget(model, "60%")`` is the only line to add: call the model with the arguments that it takes, compute a
     loss from its outputs or take the one that it returns, and call ``loss.backward()``. Gradients arrive through
     autograd, so accumulation, loss scaling, clipping, hooks on parameters, DistributedDataParallel and trainers work
-    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen.
+    unchanged. Each kind of call (shapes, types, modes) is captured and planned when it is first seen. The first one is
+    planned with the full time; later ones run a plan that is found quickly, until a thread has found a better one.
 
     Parameters
     ----------
@@ -360,7 +502,10 @@ def budget(
         Its ``forward`` is replaced; the module, its parameters and its state_dict stay the same.
     limit : int or str
         The peak of a step in addition to what is allocated before it: bytes, ``"8GiB"``, or a percentage of the
-        measured peak of the step without a plan. Gradients of parameters count, because they exist until the end.
+        measured peak without a plan of the largest kind of call so far. Gradients of parameters count, because they
+        exist until the end.
+    cache : path, optional
+        A folder where plans are kept: another process with the same model, shapes and options finds them there.
     costs, machine, offload, random, time, seed, threads : optional
         See `fit`.
     verbose : bool
@@ -379,24 +524,24 @@ def budget(
     release(model)
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
-    model.forward = Budgeted(model, limit, options, verbose)
+    inner = wrapped_module(model)
+    refuse_sharded(inner)
+    inner.forward = planned = Budgeted(inner, limit, options, verbose, cache)
+    inner.register_forward_hook(planned.check_called)
     return model
 
 
 def release(model: nn.Module) -> nn.Module:
     """Undoes `budget`; returns the model."""
-    planned = vars(model).get("forward")
-    if isinstance(planned, Budgeted):
-        if getattr(planned.__wrapped__, "__func__", None) is type(model).forward:
-            del model.forward
+    inner = wrapped_module(model)
+    planned = budgeted_forward(inner)
+    for key, hook in list(inner._forward_hooks.items()):
+        if isinstance(getattr(hook, "__self__", None), Budgeted):
+            del inner._forward_hooks[key]
+            hook.__self__.released = True  # where another library has wrapped it
+    if planned is not None and planned is vars(inner)["forward"]:
+        if getattr(planned.__wrapped__, "__func__", None) is type(inner).forward:
+            del inner.forward
         else:
-            model.forward = planned.__wrapped__
+            inner.forward = planned.__wrapped__
     return model
-
-
-def plans(model: nn.Module) -> list[Planned]:
-    """The plans that a model with a budget has made so far, the newest first."""
-    forward = vars(model).get("forward")
-    if not isinstance(forward, Budgeted):
-        raise Unsupported("the model has no budget: call pebble_bridge.torch.budget(model, ...) first")
-    return forward.plans

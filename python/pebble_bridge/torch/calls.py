@@ -5,19 +5,30 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections import UserDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
 from . import _adapter
+from .errors import Unsupported
 from .fingerprint import PLAIN
+
+
+VALUES = 4  # plans for one kind of call, for different numbers among its arguments
 
 
 class Slot(NamedTuple):
     """The place of a tensor."""
 
     index: int
+
+
+class Number(NamedTuple):
+    """The place of a number among the arguments."""
+
+    index: int
+    type: type
 
 
 class Branch(NamedTuple):
@@ -28,18 +39,22 @@ class Branch(NamedTuple):
     build: Callable
 
 
-def take_tensors(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """The structure of `value`, whose tensors are appended to `tensors`; other objects are kept as they are."""
+def take_tensors(value: Any, tensors: list[torch.Tensor], numbers: list[int | float] | None = None) -> Any:
+    """The structure of `value`, whose tensors are appended to `tensors`, and its numbers to `numbers` if that is given;
+    other objects are kept as they are."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return Slot(len(tensors) - 1)
+    if numbers is not None and type(value) in (int, float):
+        numbers.append(value)
+        return Number(len(numbers) - 1, type(value))
     if isinstance(value, PLAIN):
         return value
     parts = parts_of(value)
     if parts is None:
         return value
     entries, context, build = parts
-    return Branch((type(value), context), [take_tensors(entry, tensors) for entry in entries], build)
+    return Branch((type(value), context), [take_tensors(entry, tensors, numbers) for entry in entries], build)
 
 
 def parts_of(value: Any) -> tuple[list[Any], Any, Callable] | None:
@@ -61,12 +76,14 @@ def parts_of(value: Any) -> tuple[list[Any], Any, Callable] | None:
     return None
 
 
-def put_tensors(structure: Any, tensors: list[Any]) -> Any:
-    """The value with this structure and other tensors."""
+def put_tensors(structure: Any, tensors: Sequence[Any], numbers: Sequence[Any] = ()) -> Any:
+    """The value with this structure and other tensors and numbers."""
     if isinstance(structure, Slot):
         return tensors[structure.index]
+    if isinstance(structure, Number):
+        return numbers[structure.index]
     if isinstance(structure, Branch):
-        return structure.build([put_tensors(entry, tensors) for entry in structure.entries])
+        return structure.build([put_tensors(entry, tensors, numbers) for entry in structure.entries])
     return structure
 
 
@@ -83,6 +100,8 @@ def key_of(structure: Any) -> Any:
     """Equal for structures for which a model runs the same code: equal containers, and equal or identical objects."""
     if isinstance(structure, Slot):
         return Slot
+    if isinstance(structure, Number):
+        return Number, structure.type
     if isinstance(structure, Branch):
         kind, context = structure.kind
         return (kind, repr(context), *map(key_of, structure.entries))
@@ -99,3 +118,39 @@ def layout_of(tensor: torch.Tensor) -> tuple[int, ...]:
 def kind_of(tensor: torch.Tensor) -> tuple:
     """What a captured step depends on, other than the numbers."""
     return tensor.shape, tensor.dtype, tensor.device, layout_of(tensor), tensor.requires_grad
+
+
+class Numbers:
+    """The numbers among the arguments of one kind of call: their first values, and which have changed since."""
+
+    def __init__(self, first: list[int | float], compared: bool) -> None:
+        self.first, self.changing = first, set()
+        self.passed: set[int] = set()  # places of numbers that are inputs of a plan
+        self.fixed: dict[int, str] = {}  # those that cannot be, and why
+        self.values: set[Any] = set()  # of the fixed ones; each has its own plans
+        self.compared = compared  # whether captured steps are compared with the model
+
+    def see(self, numbers: list[int | float]) -> tuple[int, ...]:
+        """The places of numbers to pass as tensors."""
+        pairs = zip(self.first, numbers, strict=True)
+        self.changing |= {place for place, pair in enumerate(pairs) if key_of(pair[0]) != key_of(pair[1])}
+        if not self.compared:
+            self.fix(tuple(self.changing), 'with costs="flops" the plan is not compared with the model')
+        value = tuple(key_of(numbers[place]) for place in self.fixed)
+        if value not in self.values and len(self.values) == VALUES:
+            place, reason = next(iter(self.fixed.items()))
+            raise Unsupported(
+                f"a number among the arguments of the model, now {numbers[place]}, changes from call to call. Each "
+                f"value needs its own plan, and there are {VALUES} already, because the number cannot be an input of "
+                f"the plan: {reason}. Pass it as a tensor that the model computes with, or use few different values"
+            )
+        self.values.add(value)
+        return tuple(sorted(self.changing - set(self.fixed)))
+
+    def fix(self, places: tuple[int, ...], reason: str) -> bool:
+        """Numbers that cannot be inputs; False if all of them are already."""
+        new = set(places) - self.passed - set(self.fixed)
+        if new:
+            self.fixed |= dict.fromkeys(new, reason)
+            self.values = {tuple(key_of(self.first[place]) for place in self.fixed)}
+        return bool(new)

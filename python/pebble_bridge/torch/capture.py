@@ -33,6 +33,7 @@ class Captured:
     parameter_names: list[str]
     output_places: list[int]
     tangent_outputs: list[int]  # outputs that get a gradient from outside; none in a step that ends in a loss
+    brief_outputs: list[int]  # outputs that the caller has dropped when the backward pass begins
     gradient_places: dict[int, int]  # to parameters, and to inputs counted after parameters and buffers
     buffer_places: dict[int, int]
     example_inputs: tuple[torch.Tensor, ...]
@@ -73,12 +74,14 @@ class Captured:
             outputs[0].backward()
         return outputs[0].detach()
 
-    def plain_results(self) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
+    def plain_results(self, all_outputs: bool = True) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
         """Outputs and gradients (by leaf) of a plain step. Gradients go to other leaves than the parameters themselves,
         so that no hook of a trainer or of a wrapper such as DistributedDataParallel runs."""
         parameters = [nn.Parameter(parameter.detach()) for parameter in self.parameters]
         inputs = [value.detach().requires_grad_(value.requires_grad) for value in self.example_inputs]
         outputs = self.run(parameters, self.buffers, inputs)
+        for place in () if all_outputs else self.brief_outputs:
+            outputs[place] = outputs[place].new_zeros(())  # the caller drops it
         self.backward(outputs)
         leaves, gradients = [*parameters, *self.buffers, *inputs], {}
         for index in self.gradient_places.values():
@@ -158,8 +161,13 @@ def capture_run(
     inplace: bool,
     trials: bool,
     differentiated: Callable | None = None,
+    held: Callable | None = None,
 ) -> Captured:
-    """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`."""
+    """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`.
+
+    Of the outputs without a gradient from outside, those in ``held()`` exist until the step ends; the caller has dropped
+    the others when the backward pass begins.
+    """
     trained, others = list(state.trained.values()), list(state.others.values())
     chosen: list[int] = []
     decided = Decided()
@@ -171,6 +179,9 @@ def capture_run(
     leaves = [*trained, *others, *inputs]
     with kernel_layouts() if trials else nullcontext():
         trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None, decided)
+        if differentiated:
+            long = {*chosen, *(held() if held else ())}
+            trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
         with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
             tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
             passes.simplify(trace, trials)
@@ -191,6 +202,7 @@ def capture_run(
         list(state.trained),
         trace.outputs,
         chosen,
+        [trace.outputs.index(place) for place in trace.brief],
         trace.gradients,
         trace.buffers,
         inputs,

@@ -10,7 +10,9 @@ class TorchPlanError(PebbleError, RuntimeError):
 
 
 class Unsupported(TorchPlanError):
-    """The model, or an operation in it, cannot be captured."""
+    """The model, or an operation in it, cannot be captured; `what` is the attribute that has changed since, if any."""
+
+    what = ""
 
 
 class UnsupportedTorch(TorchPlanError, ImportError):

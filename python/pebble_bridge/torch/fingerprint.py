@@ -566,4 +566,6 @@ def changed(what: str, before: Any, now: Any) -> Unsupported:
         return Unsupported(f"{what} is gone since fit; call fit again")
     if isinstance(before, torch.Tensor) and isinstance(now, torch.Tensor):
         return Unsupported(f"{what} was replaced since fit; call fit again")
-    return Unsupported(f"{what} changed from {short(before)} to {short(now)} since fit; call fit again")
+    error = Unsupported(f"{what} changed from {short(before)} to {short(now)} since fit; call fit again")
+    error.what = what
+    return error

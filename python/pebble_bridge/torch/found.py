@@ -25,6 +25,7 @@ OPAQUE = (torch.Tensor, type, types.ModuleType, enum.Enum, *NUMBERS)
 class Own:
     """An object of this package inside a model, in place of the function `__wrapped__`: no part of the model itself."""
 
+    __slots__ = ()
     __wrapped__: Any
 
 

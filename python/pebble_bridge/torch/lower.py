@@ -13,6 +13,7 @@ from .runner import Move
 from .work import Work
 
 GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
+WORTH_REPLAY = 8  # times the state: then a random operation may be recomputed by default
 
 
 @dataclass(repr=False)
@@ -23,10 +24,11 @@ class Lowered:
     operation_at: dict[int, Operation]
     value_at: dict[int, Value]
     node_of: dict[Value, int]
+    once: set[Operation]  # that no plan recomputes
 
 
 def lower(
-    program: Program, *, replay: bool = False, scale: int = 1, cost_unit: str = "ns", name: str = "step"
+    program: Program, *, random: str = "once", scale: int = 1, cost_unit: str = "ns", name: str = "step"
 ) -> Lowered:
     """Converts `program` to a graph.
 
@@ -38,14 +40,15 @@ def lower(
     ----------
     program : Program
         With costs and workspaces filled in.
-    replay : bool
-        Random operations may be recomputed; their generator's states are then always in memory.
+    random : {"once", "replay", "auto"}
+        Which random operations may be recomputed: none, all, or those with large results. Their generator's states are
+        then always in memory.
     scale : int
         Factor for costs, if the graph's unit is smaller than theirs.
     cost_unit, name : str
         The graph's unit and name, for display.
     """
-    writer = _Writer(replay, scale)
+    writer = _Writer(random, scale)
     for operation in program.operations:
         writer.add_operation(operation)
     writer.fixed = sum(program.fake[node].untyped_storage().nbytes() for node in program.rewritten)
@@ -54,7 +57,7 @@ def lower(
 
 @dataclass
 class _Writer:
-    replay: bool
+    random: str
     scale: int
     names: list[str] = field(default_factory=list)
     cost: list[int] = field(default_factory=list)
@@ -72,7 +75,7 @@ class _Writer:
     value_at: dict[int, Value] = field(default_factory=dict)
     node_of: dict[Value, int] = field(default_factory=dict)
     token: int | None = None
-    draws: int = 0
+    states: int = 0  # bytes of the generator's states
     fixed: int = 0  # bytes in memory during the whole step
 
     def add(self, name: str, size: int, group: str, cost: int = 0, workspace: int = 0) -> int:
@@ -92,7 +95,9 @@ class _Writer:
     def add_operation(self, operation: Operation) -> None:
         main, group = operation.main, group_of(operation)
         others = [value for value in operation.values if value is not main]
-        once = (operation.once and not (self.replay and operation.random)) or better_once(operation, others)
+        replay = may_replay(operation, self.random)
+        once = (operation.once and not replay) or better_once(operation, others)
+        self.states += state_size(operation) if replay else 0
         space = operation.workspace + (0 if once else sum(value.size for value in others))
         node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
         self.operation_at[node] = operation
@@ -120,10 +125,9 @@ class _Writer:
             self.edges.append((self.token, node))
         self.token = self.add(f"{operation.name}.drawn", 0, group)
         self.byproduct_of[self.token] = node
-        self.draws += 1
 
     def finish(self, cost_unit: str, name: str) -> Lowered:
-        states = (self.draws + 1) * GENERATOR_STATE if self.replay and self.draws else 0
+        states = self.states + GENERATOR_STATE if self.states else 0  # one more while an operation is recomputed
         graph = pb.Graph(
             cost=self.cost,
             size=self.size,
@@ -146,7 +150,21 @@ class _Writer:
             cost_unit=cost_unit,
             size_unit="byte",
         )
-        return Lowered(graph, self.operation_at, self.value_at, self.node_of)
+        once = {self.operation_at[node] for node in self.once}
+        return Lowered(graph, self.operation_at, self.value_at, self.node_of, once)
+
+
+def may_replay(operation: Operation, random: str) -> bool:
+    """Whether a random operation may be recomputed from a saved state of its generator."""
+    if random == "once" or operation.generator is None:
+        return False
+    size = sum(value.size for value in operation.values)
+    return random == "replay" or size > WORTH_REPLAY * state_size(operation)
+
+
+def state_size(operation: Operation) -> int:
+    """Bytes of a state in the memory that is planned: that of a GPU's generator is on the host."""
+    return GENERATOR_STATE if operation.generator.device.type == "cpu" else 0
 
 
 def better_once(operation: Operation, others: list[Value]) -> bool:

@@ -8,6 +8,7 @@ allocated before, and do not count.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from . import _adapter
 from .capture import Captured
 from .errors import TorchPlanError, Unsupported
 from .found import as_found
-from .program import Operation
+from .program import Operation, Program, Value, tensors
 from .runner import Step, compile_step, program_order_moves
 from .state import kernels_alone
 from .work import Work
@@ -88,10 +89,9 @@ def untouched(captured: Captured) -> Iterator[None]:
 
 def plain_peak(captured: Captured) -> int:
     """Peak of the step with eager autograd."""
-
     with untouched(captured):
         for _ in range(2):  # the first run may allocate persistent memory
-            peak = measure_peak(captured.plain_results, device_of(captured))
+            peak = measure_peak(lambda: captured.plain_results(all_outputs=False), device_of(captured))
     return peak
 
 
@@ -99,9 +99,9 @@ def check_results(captured: Captured, start: torch.Tensor, results: tuple) -> No
     """Compares a planned step's results with those of the captured step in program order, at the same parameters and
     from the same state `start` of the generator."""
     expected = program_order(captured, start)
-    scale = largest(expected)
+    precision, scale = precision_of(captured.program), max(map(magnitude, expected))
     for one, other in zip(expected, results, strict=True):
-        if one is not None and not nearly_equal(one, other, scale):
+        if one is not None and not nearly_equal(one, other, precision, scale):
             raise TorchPlanError(
                 "the results of the planned step differ from those in program order: a kernel depends on "
                 "more than its arguments, or this is a bug in pebble_bridge; please report it with the model"
@@ -141,36 +141,52 @@ def check_capture(captured: Captured) -> None:
     updated = {index: results[place] for place, index in captured.buffer_places.items()}
     for index, name in enumerate(captured.state.others):
         pairs.append((f'the update of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
-    scale = largest(gradients.values())
+    precision, scale = precision_of(captured.program), max(map(magnitude, gradients.values()), default=0.0)
     for what, expected, found in pairs:
-        if not nearly_equal(expected, found, scale):
+        if not nearly_equal(expected, found, precision, scale):
             raise Unsupported(
                 f"{what} in the captured step differs from the model's: something changes from run to run, depends on "
                 "state that is not a tensor, or is done by a hook on gradients; do it outside of the step"
             )
 
 
-def nearly_equal(expected: torch.Tensor, found: torch.Tensor, scale: float = 0.0) -> bool:
-    """Equal up to the order of sums, for the precision of the numbers.
+def precision_of(program: Program) -> float:
+    """The coarsest relative rounding of a step: that of the shortest floating-point type that it computes."""
+    outputs = [tensor for operation in program.operations for tensor in tensors(program.fake[operation.node])]
+    types = {tensor.dtype for tensor in outputs if tensor is not None}
+    steps = [torch.finfo(kind).eps for kind in types if kind.is_floating_point or kind.is_complex]
+    steps += [TF32_EPS for operation in program.operations if operation.work.dtype == "tf32"]
+    return max(steps, default=torch.finfo(torch.float64).eps)
+
+
+TF32_EPS = 2.0**-10
+
+
+def nearly_equal(expected: torch.Tensor, found: torch.Tensor, precision: float, scale: float = 0.0) -> bool:
+    """Equal up to the order of sums: half of the digits agree, by the root mean square of the difference.
 
     `scale` is the magnitude of the summands: if they cancel, as in the gradient of a bias before a normalisation, only
     rounding errors are left, and these differ between orders.
     """
     if not expected.is_floating_point() and not expected.is_complex():
         return torch.equal(found, expected)
-    real = expected.dtype.to_real()
-    share = 1e-8 if real is torch.float64 else 1e-3 if real is torch.float32 else 0.1
-    room = share * largest([expected]) + share / 100 * scale + 1e-12
-    return torch.allclose(found, expected, rtol=share, atol=room, equal_nan=True)
+    finite = expected.isfinite()
+    if not torch.equal(finite, found.isfinite()):
+        return False
+    if not finite.all():
+        expected, found = expected[finite], found[finite]
+    return magnitude(found - expected) <= precision**0.5 * (magnitude(expected) + scale / 100)
 
 
-def largest(tensors: Iterable[torch.Tensor | None]) -> float:
-    """The largest finite magnitude among real or complex numbers; 0 if there are none."""
-    peak = 0.0
-    for tensor in tensors:
-        if tensor is not None and tensor.numel() and (tensor.is_floating_point() or tensor.is_complex()):
-            peak = max(peak, tensor.detach().abs().nan_to_num(0.0, 0.0, 0.0).max().item())
-    return peak
+def magnitude(tensor: torch.Tensor | None) -> float:
+    """The root mean square of the finite numbers; 0 if there are none, or they are integers."""
+    if tensor is None or not tensor.numel() or not (tensor.is_floating_point() or tensor.is_complex()):
+        return 0.0
+    wide = torch.complex128 if tensor.is_complex() else torch.float64
+    norm = torch.linalg.vector_norm(tensor.detach(), dtype=wide).item()
+    if math.isfinite(norm):
+        return norm / tensor.numel() ** 0.5
+    return magnitude(tensor[tensor.isfinite()])
 
 
 def device_of(captured: Captured) -> str:
@@ -183,18 +199,54 @@ def profile(captured: Captured, repeats: int = 3) -> None:
     The step runs in program order, once for the allocator's events and `repeats` times for the clock, after one warm-up
     run; the minimum time of each operation counts, because the machine may be shared. With ``repeats=0`` costs stay.
     """
-    program = captured.program
-    step = compile_step(program, program_order_moves(program), marks=True)
+    program, moves = captured.program, program_order_moves(captured.program)
     given = captured.given(captured.example_inputs)
     wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
     with untouched(captured), kernels_alone(device_of(captured)):
-        step(given, None, lambda index: None)
+        storages = Storages(program)
+        compile_step(program, moves, watch=storages)(given, None, None)
+        storages.settle()
+        step = compile_step(program, moves, marks=True)
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
         spaces = workspaces(step, given, program.operations, device_of(captured))
     for operation in program.operations:
         if costs:
             operation.cost = max(1, min(cost[operation.index] for cost in costs))
         operation.workspace = spaces[operation.index]
+
+
+class Storages:
+    """Compares the storages of a real run with those of the program.
+
+    Some kernels return a small part of a large temporary storage: on processors the scalar of ``mse_loss`` keeps one of
+    the size of its input. A fake tensor does not show this.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.found: dict[Value, int] = {}
+
+    def __call__(self, index: int, tensor: torch.Tensor) -> None:
+        value = self.program.values[index]
+        held = tensor.untyped_storage().nbytes()
+        if held != value.size:
+            self.found[value] = held
+            value.loose = value.loose or (held >= 2 * value.size and fills(tensor, value.size))
+
+    def settle(self) -> bool:
+        """Corrects the sizes of values, except those that are now copied; True if the program has changed."""
+        for value, held in self.found.items():
+            if not value.loose:
+                value.size = held
+        for operation in self.program.operations if self.found else ():
+            operation.over = {value: how for value, how in operation.over.items() if value.size == operation.main.size}
+        return bool(self.found)
+
+
+def fills(tensor: torch.Tensor, size: int) -> bool:
+    """Whether a copy has the same strides and a storage of `size`."""
+    copy = torch.empty_like(tensor, device="meta")
+    return copy.stride() == tensor.stride() and copy.untyped_storage().nbytes() == size
 
 
 def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None]) -> list[int]:

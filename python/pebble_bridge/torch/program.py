@@ -31,6 +31,7 @@ class Value:
     operation: Operation
     place: int  # which output of the operation
     size: int  # bytes of the storage
+    loose: bool = False  # the kernel's storage is much larger: the output is copied out of it
     readers: list[Operation] = field(default_factory=list)
     kept: bool = False  # a result of the step: loss, gradient or updated buffer
 
@@ -55,6 +56,7 @@ class Operation:
     module: str = ""
     backward: bool = False
     random: bool = False
+    generator: torch.Generator | None = None  # of a random operation that can be recomputed from its state
     once: bool = False
     work: Work = Work("other", "float32", 0, 0)
     cost: int = 1
@@ -101,6 +103,7 @@ class Program:
     fake: dict[fx.Node, Any]
     tangents: list[torch.Tensor] = field(default_factory=list)  # examples
     rewritten: list[fx.Node] = field(default_factory=list)  # given buffers that get new values at the gate
+    early: int = 0  # how many of the results are those before the gate
 
     @property
     def gate(self) -> Operation | None:
@@ -189,7 +192,11 @@ class _Analysis:
         elif node.op == "get_attr":
             self.hand_in(node, self.fakes.of(getattr(self.module, node.target)))
         elif node.op == "call_function":
-            self.call(node)
+            try:
+                self.call(node)
+            except Unsupported as error:
+                module = self.trace.origin.get(node, ("",))[0] or "the model itself"
+                raise Unsupported(f"{error} (called in {module})") from None
         elif node.op != "output":
             raise Unsupported(f"nodes of kind {node.op} are not supported ({node.format_node()}): remove it")
 
@@ -240,6 +247,8 @@ class _Analysis:
             self.place_gate()
         operation = Operation(len(self.operations), node, [], reads, random=_adapter.is_random(node.target))
         operation.once = operation.random or _adapter.has_effects(node.target)
+        if operation.random:
+            operation.generator = _adapter.generator_of(node, next(t.device for t in outputs if t is not None))
         for place, tensor in enumerate(outputs):
             if tensor is None:
                 operation.outputs.append(None)
@@ -283,8 +292,10 @@ class _Analysis:
     def program(self) -> Program:
         output = next(node for node in self.graph.nodes if node.op == "output")
         results = _adapter.pytree.tree_leaves(output.args[0], is_leaf=lambda leaf: leaf is None)
-        for node in results:
-            if isinstance(node, fx.Node) and node in self.value_of:
+        # of the results at the gate, buffers are copied then, and other outputs belong to the caller
+        brief = {*self.trace.buffers, *self.trace.brief} if self.gate is not None else set()
+        for place, node in enumerate(results):
+            if isinstance(node, fx.Node) and node in self.value_of and place not in brief:
                 self.value_of[node].kept = True
         self.drop_unread()
         return Program(
@@ -299,6 +310,7 @@ class _Analysis:
             self.fake,
             self.tangents,
             [self.given[place] for place in self.trace.written] if self.gate is not None else [],
+            len(self.trace.buffers) + len(self.trace.outputs) if self.gate is not None else 0,
         )
 
     def drop_unread(self) -> None:

@@ -21,6 +21,7 @@ class Decision:
     times: int  # number of computations of its operation
     stored: bool
     overwritten: bool
+    once: bool  # no plan recomputes it
 
     @property
     def kind(self) -> str:
@@ -32,7 +33,7 @@ class Decision:
         operation = self.value.operation
         cost = time_text(operation.cost) if unit != "flop" else f"{operation.cost:.3g} flop"
         size = bytes_text(self.value.size)
-        if operation.once and self.kind == "kept":
+        if operation.once and self.once and self.kind == "kept":
             return f"{size}; {'random' if operation.random else 'with effects'}: computed once"
         if self.kind == "kept":
             return f"{size}; recomputing it would cost {cost}"
@@ -75,7 +76,8 @@ def decisions(planned: Planned) -> list[Decision]:
         late = any(reader.backward for reader in value.readers)
         again = times[operation] > 1 and value is operation.main
         if not operation.backward and value.size and (late or again):
-            found.append(Decision(value, times[operation], value in stored, value in overwritten))
+            once = operation in planned.lowered.once
+            found.append(Decision(value, times[operation], value in stored, value in overwritten, once))
     return found
 
 
@@ -96,7 +98,9 @@ def prices_of(planned: Planned) -> str:
     machine = planned.plan.machine
     if machine is not None:
         return f"times of machine {machine.name}"
-    return "flops counted" if planned.plain_peak is None else "times measured here"
+    if planned.plain_peak is None:
+        return "flops counted"
+    return "times estimated from other shapes" if planned.estimated else "times measured here"
 
 
 def one_line(planned: Planned) -> str:
@@ -112,10 +116,11 @@ def one_line(planned: Planned) -> str:
         if planned.measured_peak == planned.planned_peak
         else f"{planned.measured_peak - planned.planned_peak:+,d} B"
     )
+    source = "moves of another shape" if planned.borrowed else f"{plan.outcome} by {plan.strategy}"
     return (
         f"peak {bytes_text(planned.measured_peak)} measured, {bytes_text(planned.planned_peak)} planned ({equal}), "
         f"budget {bytes_text(planned.budget)}{plain}{host}; "
-        f"{100 * metrics.overhead:.1f} % extra work planned ({prices_of(planned)}), {plan.outcome} by {plan.strategy}"
+        f"{100 * metrics.overhead:.1f} % extra work planned ({prices_of(planned)}), {source}"
     )
 
 

@@ -18,18 +18,26 @@ from . import _adapter
 from .program import Operation, Program, Value
 
 Step = Callable[..., tuple]
+Watch = Callable[[int, torch.Tensor], None]
 
 
 class Compiler:
     """Generates the source of a step; see `compile_step`."""
 
-    def __init__(self, program: Program, marks: bool, replayed: set[Operation], split: set[int] | None = None) -> None:
-        self.program, self.marks, self.replayed, self.split = program, marks, replayed, split
+    def __init__(
+        self,
+        program: Program,
+        marks: bool,
+        replayed: set[Operation],
+        watch: Watch | None = None,
+        split: bool = False,
+    ) -> None:
+        self.program, self.marks, self.replayed, self.watch, self.split = program, marks, replayed, watch, split
         self.lines: list[str] = []
         self.forward: list[str] = []  # the lines before the gate, if the step is split there
         self.saved: list[str] = []
         self.old: dict[str, str] = {}  # copies of buffers as they were before the step, by the buffer
-        self.names: dict[str, Any] = {"host": None, "mark": None}
+        self.names: dict[str, Any] = {"host": None, "mark": None, "watch": watch}
         self.constants: dict[int, str] = {}
         self.held: dict[Value, list[str]] = {}  # variables that refer to its storage, while it is resident
         self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
@@ -98,6 +106,8 @@ class Compiler:
             self.lines += before + self.receive(operation, needed) + after
         for value in needed:
             self.hold(value)
+            if self.watch is not None:
+                self.lines.append(f"watch({value.index}, {name_of(value)})")
 
     def overwrite(self, operation: Operation, over: Value) -> str:
         how = operation.over[over]
@@ -107,7 +117,7 @@ class Compiler:
         """Recomputed random operations use the generator's state of their first computation."""
         if operation not in self.replayed:
             return [], []
-        generator, state = self.constant(torch.default_generator, "generator"), f"s{operation.index}"
+        generator, state = self.constant(operation.generator, "generator"), f"s{operation.index}"
         if operation not in self.drawn:
             self.drawn.add(operation)
             return [f"{state} = {generator}.get_state()"], []
@@ -119,8 +129,9 @@ class Compiler:
     def receive(self, operation: Operation, needed: Sequence[Value]) -> list[str]:
         call = self.call(operation.node)
         if isinstance(self.program.fake[operation.node], torch.Tensor):
-            return [f"{name_of(needed[0])} = {call}"]
-        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in needed] + ["t = None"]
+            return [f"{name_of(needed[0])} = {call}{tight(needed[0])}"]
+        parts = [f"{name_of(value)} = t[{value.place}]{tight(value)}" for value in needed]
+        return [f"t = {call}", *parts, "t = None"]
 
     def hold(self, value: Value) -> None:
         self.held[value] = [name_of(value)]
@@ -154,7 +165,9 @@ class Compiler:
 
     def receive_tangents(self, needed: Sequence[Value]) -> None:
         """The gradients of the outputs arrive; in a split step the forward pass ends before that."""
-        if self.split is None:
+        if not self.split:
+            early = self.results(range(self.program.early))  # some of these need not exist later
+            self.lines.append(f"early = ({early})")
             self.lines.append(f"tangents = {self.constant(self.program.make_tangents, 'f')}()")
         else:
             self.end_forward()
@@ -166,7 +179,7 @@ class Compiler:
     def end_forward(self) -> None:
         """Returns the results so far and saves the values that are in memory; views are created again later. Buffers are
         updated now, so what is recomputed later reads copies of the old ones."""
-        results = self.results(sorted(self.split))
+        results = self.results(range(self.program.early))
         self.saved = [name_of(value) for value in self.held]
         self.saved += [f"h{value.index}" for value in sorted(self.stored, key=lambda value: value.index)]
         self.saved += [f"s{operation.index}" for operation in sorted(self.drawn, key=lambda operation: operation.index)]
@@ -188,9 +201,10 @@ class Compiler:
     def finish(self) -> Any:
         for value in sorted(self.stored, key=lambda value: value.index):
             self.drop(value)
-        places = [place for place in range(len(self.program.results)) if place not in (self.split or ())]
-        self.lines.append(f"return ({self.results(places)})")
-        if self.split is None:
+        first = self.program.early
+        rest = self.results(range(first, len(self.program.results)))
+        self.lines.append(f"return ({'*early, ' if first and not self.split else ''}{rest})")
+        if not self.split:
             return self.function("step(given, host, mark)", self.lines)
         text = "\n".join(self.lines)
         read = [old for old in self.old if re.search(rf"\b{old}\b", text)]
@@ -217,11 +231,21 @@ def name_of(value: Value) -> str:
     return f"v{value.index}"
 
 
+def tight(value: Value) -> str:
+    """Copies an output that would keep a larger storage in memory."""
+    return ".clone()" if value.loose else ""
+
+
 Move = tuple[str, Operation | Value, Any]
 
 
 def compile_step(
-    program: Program, moves: Sequence[Move], *, marks: bool = False, split: set[int] | None = None
+    program: Program,
+    moves: Sequence[Move],
+    *,
+    marks: bool = False,
+    watch: Watch | None = None,
+    split: bool = False,
 ) -> Any:
     """A function that executes `moves`.
 
@@ -234,8 +258,10 @@ def compile_step(
         host pool, ``("store" | "load" | "drop", value, None)``.
     marks : bool
         Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
-    split : set of int, optional
-        The places of the results of the forward pass, to get two functions.
+    watch : callable, optional
+        Called with the index and the tensor of each value when it was computed.
+    split : bool
+        Two functions, for the parts before and after the gate.
 
     Returns
     -------
@@ -245,9 +271,8 @@ def compile_step(
         ``backward(given, saved, tangents, host)``, which empties the list of saved values.
     """
     times = Counter(what for kind, what, _ in moves if kind == "compute")
-    compiler = Compiler(
-        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}, split
-    )
+    replayed = {operation for operation, count in times.items() if count > 1 and operation.random}
+    compiler = Compiler(program, marks, replayed, watch, split)
     for kind, what, argument in moves:
         if kind == "compute":
             compiler.compute(what, *argument)

@@ -30,7 +30,7 @@ class Options:
     seed: int = 1
     threads: int = 1
     offload: bool = False
-    random: str = "once"
+    random: str = "auto"
     costs: str = "measured"
     machine: pb.Machine | None = None
 
@@ -50,6 +50,10 @@ class Planned:
         The peak of the plan, and of the tensor allocator, in bytes.
     host_peak : int
         The peak of host memory in bytes, with ``offload``.
+    estimated : bool
+        Costs are estimated from those of other shapes.
+    borrowed : bool
+        The moves are those of the plan for another shape.
     """
 
     def __init__(
@@ -59,8 +63,11 @@ class Planned:
         self.budget, self.plain_peak = budget, plain
         self.planned_peak = int(plan.metrics.peak)
         self.measured_peak = 0
+        self.estimated = self.borrowed = False
         self.host = HostPool()
         self.step = compile_step(captured.program, moves)
+        # forward and backward pass, if gradients of outputs come from outside
+        self.halves = compile_step(captured.program, moves, split=True) if captured.program.tangents else None
 
     @property
     def host_peak(self) -> int:
@@ -70,6 +77,17 @@ class Planned:
     def source(self) -> str:
         """The source of the Python function that executes the plan."""
         return self.step.source
+
+    def run_as_called(self, given: list[Any]) -> Any:
+        """A step as its caller runs it: outputs that nobody reads later are dropped before the backward pass."""
+        if self.halves is None:
+            return self.step(given, self.host, None)
+        forward, backward = self.halves
+        results, saved = forward(given, self.host)
+        brief = self.captured.brief_outputs
+        outputs = [results[place] for i, place in enumerate(self.captured.output_places) if i not in brief]
+        results = None
+        return outputs, backward(given, saved, self.captured.program.make_tangents(), self.host)
 
     def run(self, inputs: Sequence[torch.Tensor]) -> tuple:
         """The results of a step (updated buffers, loss, gradients) without writing them anywhere."""
@@ -163,21 +181,23 @@ class Planner:
         self.prepare(capture(model, example_inputs, loss, model_inputs, inplace=inplace, trials=trials))
 
     @classmethod
-    def of(cls, captured: Captured, options: Options) -> Planner:
-        """A planner for a step that is already captured."""
+    def of(cls, captured: Captured, options: Options, estimate: Callable | None = None) -> Planner:
+        """A planner for a step that is already captured. ``estimate(program)`` fills in costs instead of a measurement,
+        and returns the peak of the plain step."""
         self = cls.__new__(cls)
         self.options = options
-        self.prepare(captured)
+        self.prepare(captured, estimate)
         return self
 
-    def prepare(self, captured: Captured) -> None:
+    def prepare(self, captured: Captured, estimate: Callable | None = None) -> None:
         """Gets the costs of the captured step."""
         self.captured = captured
-        if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
-            raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
+        self.tier: dict[str, int] | None = None
         measure.count_flops(self.captured)
-        if self.options.costs == "measured":
+        if estimate is not None:
+            self.plain_peak = estimate(self.captured.program)
+        elif self.options.costs == "measured":
             measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
             measure.profile(self.captured, repeats=0 if self.options.machine else 3)
@@ -194,7 +214,7 @@ class Planner:
         machine, offload = self.options.machine, self.options.offload and not self.options.machine
         lowered = lower(
             self.captured.program,
-            replay=self.options.random == "replay",
+            random=self.options.random,
             scale=1000 if offload else 1,  # moving a byte takes less than a nanosecond
             cost_unit="flop" if self.options.costs == "flops" or machine else "ps" if offload else "ns",
             name=type(self.captured.model).__name__,
@@ -212,18 +232,23 @@ class Planner:
         The model may have been trained since: each plan is compared with the captured step at the current parameters.
         """
         self.captured.state.check()
+        margin = 0  # for memory that no kernel's workspace explains
         for _ in range(ROUNDS):
             lowered = self.lower()
             whole = self.plain_peak if self.plain_peak is not None else int(lowered.graph.written_peak)
             cap = parse_budget(budget, whole)
-            plan = self.plan(lowered, cap)
+            try:
+                plan = self.plan(lowered, cap - margin)
+            except DoesNotFit:
+                if not margin:
+                    raise
+                break
             planned = Planned(self.captured, lowered, plan, moves_of(lowered, plan.moves), cap, self.plain_peak)
             excess = self.measure(planned)
             if planned.measured_peak <= cap:
                 self.best.append((lowered, plan))
                 return planned
-            if not excess:
-                break
+            margin += 0 if excess else planned.measured_peak - cap
             self.best = []
         raise PeakExceeded(
             f"the planned peak is {bytes_text(planned.planned_peak)}, and the step used "
@@ -232,8 +257,10 @@ class Planner:
             "or use a smaller budget"
         )
 
-    def plan(self, lowered: Lowered, cap: int) -> Any:
+    def settings(self) -> dict[str, Any]:
+        """The options of `pebble_bridge.plan`."""
         options: dict[str, Any] = {
+            "machine": self.options.machine or False,
             "time": self.options.time,
             "seed": self.options.seed,
             "threads": self.options.threads,
@@ -241,8 +268,12 @@ class Planner:
         if self.options.offload:
             options |= {"game": "tiered"}
         if self.options.offload and not self.options.machine:
-            options |= {"tiers": [host_tier(self.captured)]}
-        plan = pb.plan(lowered.graph, cap, machine=self.options.machine or False, **options)
+            self.tier = self.tier or host_tier(self.captured)
+            options |= {"tiers": [self.tier]}
+        return options
+
+    def plan(self, lowered: Lowered, cap: int) -> Any:
+        plan = pb.plan(lowered.graph, cap, **self.settings())
         for _, earlier in self.best:
             if earlier.metrics.peak <= cap and (
                 plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan
@@ -258,43 +289,43 @@ class Planner:
             )
         return plan
 
-    def measure(self, planned: Planned) -> bool:
-        """Runs the plan to measure its peak and to compare its results with those in program order. If the peak is over
-        the budget, runs it again to find the kernels that used more memory than expected. True if there were such."""
+    def measure(self, planned: Planned, compared: bool = True) -> bool:
+        """Runs the plan to measure its peak and, if `compared`, to compare its results with those in program order. If
+        the peak is over the budget, runs it again to find the kernels that used more memory than expected. True if
+        there were such."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
-        results: list[tuple] = []
         start = torch.get_rng_state()
         with measure.untouched(captured), kernels_alone(device):
-            planned.measured_peak = measure.measure_peak(
-                lambda: results.append(planned.step(given, planned.host, None)), device
-            )
-        if self.options.costs == "measured" and device == "cpu":
-            measure.check_results(captured, start, results[0])
-        results.clear()
+            planned.measured_peak = measure.measure_peak(lambda: planned.run_as_called(given), device)
+        if compared and self.options.costs == "measured" and device == "cpu":
+            with measure.untouched(captured), kernels_alone(device):
+                results = planned.step(given, planned.host, None)
+            measure.check_results(captured, start, results)
         return planned.measured_peak > planned.budget and self.learn(planned, given, device)
 
     def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
         """Finds the kernels that use more memory than the graph states, and corrects the graph."""
-        captured, found = self.captured, False
-        step = compile_step(captured.program, planned.moves, marks=True)
+        captured, storages = self.captured, measure.Storages(self.captured.program)
+        step = compile_step(captured.program, planned.moves, marks=True, watch=storages)
         with measure.untouched(captured), kernels_alone(device):
             ranges = measure.marked_peaks(step, given, planned.host, device)
         computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
         peaks = [peak for index, peak in ranges if index >= 0]
+        found = False
         for (operation, over), peak in zip(computes, peaks, strict=True):
             known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
             if peak > known:
                 operation.workspace += peak - known
                 found = True
-        return found
+        return storages.settle() or found
 
 
 def check_options(options: Options) -> None:
     """Rejects options that do not exist, and a machine that cannot price a step."""
-    if options.random not in ("once", "replay"):
+    if options.random not in ("once", "replay", "auto"):
         raise Unsupported(
-            f'random="{options.random}": expected "once" (never recomputed) or "replay" (from the saved generator state)'
+            f'random="{options.random}": expected "auto" (recomputed if large), "once" (never) or "replay" (all)'
         )
     if options.costs not in ("measured", "flops"):
         raise Unsupported(f'costs="{options.costs}": expected "measured" or "flops"')
@@ -343,7 +374,7 @@ def fit(
     costs: str = "measured",
     machine: Any = None,
     offload: bool = False,
-    random: str = "once",
+    random: str = "auto",
     inplace: bool = True,
     time: float = 10.0,
     seed: int = 1,
@@ -374,8 +405,9 @@ def fit(
         a built-in name. With ``offload``, its links are the host's.
     offload : bool
         Plans may store values in host memory and load them later.
-    random : {"once", "replay"}
-        Random operations are computed once, or may be recomputed from the generator's saved state.
+    random : {"auto", "once", "replay"}
+        Random operations may be recomputed from the generator's saved state: those whose results are much larger than
+        the state, none, or all.
     inplace : bool
         Elementwise operations may overwrite an input that is no longer needed.
     time : float

@@ -30,8 +30,8 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
         return status;
     request.prove = request.find_least = true;
     pb_compare_request compare = {.strategies = request.strategy, .plan = request};
-    status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &c->base, &compare.games));
-    if (status == PB_OK && (compare.games & PB_GAME_REVERSIBLE))
+    compare.games = pb_settings_games(&s->settings, &c->base);
+    if (compare.games & PB_GAME_REVERSIBLE)
         status = pb_front_view_make(&s->ctx, c->base.graph, s->left_ns, &s->arena, &c->front);
     if (status == PB_OK)
         status = pb_compare(&s->ctx, &c->base, &compare, &s->arena, &c->rows);
@@ -167,9 +167,7 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
         status = pb_info_make(&s->ctx, game.graph, info);
     if (status == PB_OK && game.graph->priced_by)
         status = pb_step_report_make(&s->ctx, game.graph, &s->arena, &info->step);
-    unsigned games = 0;
-    if (status == PB_OK)
-        status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &game, &games));
+    unsigned games = status == PB_OK ? pb_settings_games(&s->settings, &game) : 0;
     request.strategy = NULL;
     game.cap = PB_UNLIMITED;
     for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED && status == PB_OK; bit *= 2) {

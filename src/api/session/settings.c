@@ -249,17 +249,18 @@ static pb_status take_machine(pb_context *ctx, pb_settings *s, pb_arena *arena, 
 static pb_status default_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
 {
     const pb_machine *m = game->graph ? game->graph->priced_by : NULL;
-    pb_status status = m ? pb_machine_tiers(ctx, m, game->tiers, &game->tier_count) : PB_OK;
-    if (status == PB_OK && m && !game->tier_count)
-        status = pbi_fail(ctx, PB_EINVAL,
-                          "machine \"%.60s\" has no slow memory with links from and to its first memory; add links, or "
-                          "give the prices of transfers",
-                          m->name);
-    if (status == PB_OK && !game->tier_count) {
+    if (!m) {
         game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
         game->tier_count = 1;
+    } else if (!pb_machine_tiers(m, game->tiers, &game->tier_count)) {
+        return about(
+            s, PB_SET_machine,
+            pbi_fail(ctx, PB_EINVAL,
+                     "machine \"%.60s\" has no slow memory with links from and to its first memory; add links, "
+                     "or give the prices of transfers",
+                     m->name));
     }
-    return about(s, PB_SET_machine, status);
+    return PB_OK;
 }
 
 pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_game *game)
@@ -281,15 +282,14 @@ pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_
     return status;
 }
 
-pb_status pb_settings_games(pb_context *ctx, const pb_settings *s, pb_game *game, unsigned *games)
+unsigned pb_settings_games(const pb_settings *s, pb_game *game)
 {
     const pb_machine *m = game->graph->priced_by;
-    *games = (unsigned)game->kind;
     if (s->text[PB_SET_game])
-        return PB_OK;
-    pb_status status = m && !game->tier_count ? pb_machine_tiers(ctx, m, game->tiers, &game->tier_count) : PB_OK;
-    *games = PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
-    return status;
+        return game->kind;
+    if (m && !game->tier_count)
+        pb_machine_tiers(m, game->tiers, &game->tier_count);
+    return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
 }
 
 pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, const pb_graph *g, pb_arena *arena, pb_weights **out,

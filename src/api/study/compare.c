@@ -209,17 +209,41 @@ static pb_status add_least(comparer *c, proofs *p, pb_comparison *out)
     return p->infeasible ? PB_OK : PB_ENOMEM;
 }
 
+static bool begins_in_slow_memory(const pb_graph *g)
+{
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (g->flags[v] & PB_NODE_GIVEN_SLOW)
+            return true;
+    return false;
+}
+
+/* A remat plan is a tiered one without transfers, of the same makespan and cost: what bounds the tiered game bounds
+ * the remat game as well. */
+static void inherit(const comparer *c, proofs *remat, const proofs *tiered)
+{
+    if (!remat->found || !tiered->played || begins_in_slow_memory(c->base->graph))
+        return;
+    if (tiered->makespan > remat->makespan)
+        remat->makespan = tiered->makespan;
+    if (remat->has_cost && tiered->has_cost && pb_u128_compare(tiered->cost, remat->cost) > 0)
+        remat->cost = tiered->cost;
+}
+
 static pb_status apply_proofs(comparer *c, pb_comparison *out)
 {
+    enum { REMAT, REVERSIBLE, TIERED, GAMES };
+    proofs p[GAMES];
     pb_status status = PB_OK;
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
-        proofs p = gather(c, (pb_game_kind)kind);
-        if (!out->interrupted)
-            status = prove_more(c, &p);
+    for (int i = REMAT; i < GAMES; i++) {
+        p[i] = gather(c, (pb_game_kind)(PB_GAME_REMAT << i));
         if (status == PB_OK && !out->interrupted)
-            status = add_least(c, &p, out);
-        share_proofs(c, &p);
+            status = prove_more(c, &p[i]);
+        if (status == PB_OK && !out->interrupted)
+            status = add_least(c, &p[i], out);
     }
+    inherit(c, &p[REMAT], &p[TIERED]);
+    for (int i = REMAT; i < GAMES; i++)
+        share_proofs(c, &p[i]);
     return status;
 }
 

@@ -61,7 +61,7 @@ export class MachineKnob implements Panel {
     if (key !== this.listed) {
       this.listed = key;
       this.select.replaceChildren(
-        h("option", { value: "" }, own ? `${own.name} (of the graph)` : "none: costs as in the graph"),
+        h("option", { value: "" }, own ? `${own.name} (default)` : "none: costs as in the graph"),
         ...(own ? [h("option", { value: "none" }, "none: costs as in the graph")] : []),
         ...about.machines.map((one) => h("option", { value: one.name, title: one.text ?? "" }, one.name)),
         ...(document ? [h("option", { value: `file ${document.name}` }, `${document.name} (file)`)] : []),
