@@ -435,3 +435,10 @@ def test_kinds_that_are_not_used_are_dropped(monkeypatch):
         step(model, batch(length))
     lengths = [plan.captured.example_inputs[0].shape[1] for plan in planning.plans(model)]
     assert lengths == [12, 11, 8] and set(model.forward.used) == set(model.forward.entries)
+
+
+def test_a_peak_is_not_measured_while_a_plan_is_made():
+    model = budgeted()
+    with pytest.raises(planning.TorchPlanError, match="run the step once before"):
+        planning.measure_peak(lambda: step(model, batch(16)))
+    assert planning.measure_peak(lambda: step(model, batch(16))) > 0

@@ -407,12 +407,16 @@ class AllocatorEvent(NamedTuple):
     mark: str | None
 
 
+EVENT_SESSIONS = [0]  # how often events were recorded so far
+
+
 @contextmanager
 def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Iterator[None]:
     """Fills `events`, in order of time, with the allocations and frees of `device` inside the block."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # otherwise it writes to standard error at each start and stop
     from torch.autograd.profiler import profile
 
+    EVENT_SESSIONS[0] += 1
     with profile(use_kineto=True, profile_memory=True) as profiler:
         yield
     kind = torch.device(device).type

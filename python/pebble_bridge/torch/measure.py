@@ -40,9 +40,12 @@ def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
         del kept
         return torch.cuda.max_memory_allocated(device) - before
     events: list[_adapter.AllocatorEvent] = []
+    sessions = _adapter.EVENT_SESSIONS[0]
     with _adapter.allocator_events(events, device):
         kept = run()
     del kept
+    if _adapter.EVENT_SESSIONS[0] != sessions + 1:  # torch has one profiler: another measurement has ended this one
+        raise TorchPlanError("a plan was made and measured during this measurement: run the step once before measuring it")
     held = peak = 0
     for event in events:
         held += event.bytes
