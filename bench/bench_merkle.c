@@ -92,7 +92,8 @@ static void open_root(subject *s, uint32_t height, const char *grain, const char
     pb_engine_options how = {0};
     open_subject(s, height);
     must(&s->ctx, pb_workload_open(&s->ctx, "merkle", options, 3, &s->w), "merkle");
-    pb_game game = {pb_workload_graph(s->w), PB_GAME_REMAT, PB_UNLIMITED, 0, {1, 0, 0, 0}, 0, {{0}}};
+    pb_game game = {
+        .graph = pb_workload_graph(s->w), .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = {1, 0, 0, 0}};
     request.strategy = "tree";
     must(&s->ctx, pb_plan(&s->ctx, &game, &request, &s->arena, &planned), "merkle");
     must(&s->ctx, pb_engine_new(&s->ctx, planned.certificate, pb_workload_kernels(s->w), &how, &s->engine), "merkle");

@@ -1,5 +1,6 @@
-# The server behind `pebble ui`, where libmicrohttpd and jansson are installed, and the page inside it, where npm is.
-# Sets PB_WITH_SERVER; pb_add_server(TARGET) adds both to the command. Everything else is the same without them.
+# The server behind `pebble ui`, where libmicrohttpd and jansson are installed, and the page, where npm is: the server
+# sends it, and `pebble export --as html` writes its player. Sets PB_WITH_SERVER; pb_add_server(TARGET) adds both to the
+# command. Everything else is the same without them.
 option(PB_SERVER "Build the server where libmicrohttpd and jansson are installed" ON)
 option(PB_PAGE "Build the page with npm and put it into the command" ON)
 set(PB_WITH_SERVER FALSE)
@@ -41,12 +42,13 @@ function(pb_page_source out)
 endfunction()
 
 function(pb_add_server target)
+  pb_page_source(page)
+  target_sources(${target} PRIVATE ${page})
   if(NOT PB_WITH_SERVER)
     return()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/apps/server/*.c)
-  pb_page_source(page)
-  target_sources(${target} PRIVATE ${sources} ${page})
+  target_sources(${target} PRIVATE ${sources})
   target_include_directories(${target} SYSTEM PRIVATE ${MHD_INCLUDE} ${JANSSON_INCLUDE})
   target_compile_definitions(${target} PRIVATE PEBBLE_WITH_SERVER)
   target_link_libraries(${target} PRIVATE ${MHD_LIBRARY} ${JANSSON_LIBRARY} Threads::Threads)

@@ -1,5 +1,5 @@
-// Builds the page: dist/index.html, dist/app.js and dist/app.css, one file each, so that the
-// command can embed them. `--watch` builds again on every change.
+// Builds the page: dist/index.html, dist/app.js, dist/app.css and dist/player.js (the script of files that play without
+// the command), one file each, so that the command can embed them. `--watch` builds again on every change.
 import { build, context } from "esbuild";
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const out = process.env.PEBBLE_WEB_OUT ?? join(here, "dist");
 
 const options = {
   absWorkingDir: here,
-  entryPoints: { app: "src/main.ts" },
+  entryPoints: { app: "src/main.ts", player: "src/offline/main.ts" },
   outdir: out,
   bundle: true,
   format: "esm",

@@ -9,6 +9,23 @@ void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM])
     pb_amount_text(value, unit, text, FIGURE_ROOM);
 }
 
+void cost_text(uint64_t value, const char *unit, char text[FIGURE_ROOM])
+{
+    static const char prefix[] = " KMGTPE";
+    double shown = (double)value;
+    size_t at = 0;
+    if (strcmp(unit, "flop") != 0 || value < 10000) {
+        if (value < 1000000000 || pb_unit_is_time(unit))
+            pb_quantity_text(value, unit, text, FIGURE_ROOM);
+        else
+            snprintf(text, FIGURE_ROOM, "%.3g", (double)value);
+        return;
+    }
+    for (; shown >= 999.95 && prefix[at + 1]; at++)
+        shown /= 1000;
+    snprintf(text, FIGURE_ROOM, "%.*f %c%s", shown < 9.9995 ? 3 : shown < 99.995 ? 2 : 1, shown, prefix[at], unit);
+}
+
 /* True if the option has its default value. The table lists "key=default|text", one per line. */
 static bool is_default(const pb_strategy *row, const pb_option *option)
 {
@@ -77,19 +94,10 @@ void trade_text(const pb_schedule *s, const pb_graph *g, uint64_t program_peak, 
 
 void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])
 {
-    uint32_t count, takers = 0;
-    const pb_strategy *all = pb_strategies(&count);
-    char names[FIGURE_ROOM] = "";
-    size_t length = 0;
     text[0] = '\0';
-    if (!policy)
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        if (all[i].takes_policy && length < sizeof names)
-            length +=
-                (size_t)snprintf(names + length, sizeof names - length, "%s%s", takers++ ? ", " : "", all[i].name);
-    snprintf(text, 2 * FIGURE_ROOM,
-             used ? "policy %.40s: used by %s; the other strategies take no policy"
-                  : "policy %.40s: not used by any plan here, since only %s takes a policy",
-             policy, names);
+    if (policy)
+        snprintf(text, 2 * FIGURE_ROOM,
+                 used ? "policy %.40s: decides what is evicted where a strategy's own plan does not fit the cap"
+                      : "policy %.40s: not used, no plan here had to evict anything",
+                 policy);
 }

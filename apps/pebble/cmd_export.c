@@ -2,17 +2,38 @@
 #include "certify.h"
 #include "commands.h"
 #include "files.h"
+#include "player_file.h"
 
+#include <string.h>
+
+#define FORMS "choose decisions, csv, json, dot, svg, html, trace, actions or explain"
+
+/* *out is NULL for the player, which is not a form of the library: it is part of the page. */
 static bool find_form(app *a, const pb_plan_form **out)
 {
-    const char *name = app_option(a, OPT_AS);
+    static const char *const forms[] = {"decisions", "csv",   "json",    "dot",    "svg",
+                                        "html",      "trace", "actions", "explain"};
+    const char *name = app_option(a, OPT_AS), *near;
+    *out = NULL;
     if (!name)
-        app_usage(a, "--as is missing; choose decisions, csv, json, dot, trace, actions or explain");
-    else if (pb_plan_form_find(&a->ctx, name, out) == PB_OK)
+        app_usage(a, "--as is missing; " FORMS);
+    else if (strcmp(name, "html") == 0 || pb_plan_form_find(&a->ctx, name, out) == PB_OK)
         return true;
+    else if ((near = nearest_name(name, forms, sizeof forms / sizeof *forms)) != NULL)
+        app_usage(a, "--as: there is no form `%s`; did you mean %s?", name, near);
     else
-        app_usage(a, "--as: %s", a->ctx.error.message);
+        app_usage(a, "--as: there is no form `%s`; " FORMS, name);
     return false;
+}
+
+/* As a comparison of one row. */
+static exit_code export_player(app *a, const certified *c)
+{
+    const pb_certificate *plan = c->judged.verdict.certificate;
+    pb_plan_result row = {.schedule = c->schedule, .game = pb_certificate_game(plan), .certificate = plan};
+    pb_comparison rows = {.rows = &row, .row_count = 1, .winner = 0};
+    player_file file = {.base = row.game, .rows = &rows};
+    return player_write(a, app_option(a, OPT_OUTPUT), &file);
 }
 
 static exit_code export_graph(app *a)
@@ -53,6 +74,8 @@ exit_code cmd_export(app *a)
         return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);
     if (code != EXIT_DONE)
         return code;
+    if (!form)
+        return export_player(a, &c);
     if (!file_create(a, app_option(a, OPT_OUTPUT), &out))
         return EXIT_FAILED;
     pb_status status = form->write(&a->ctx, c.judged.verdict.certificate, &c.schedule, file_sink(&out));

@@ -248,17 +248,6 @@ static void print_json(const task *t)
     puts("]}");
 }
 
-/* The best plan may come from a strategy that takes no policy. */
-static void note_fit_policy(app *a, const task *t)
-{
-    const char *strategy = t->fit.row[PB_FIT_PLAN].strategy;
-    const pb_strategy *row = strategy ? pb_strategy_find(strategy) : NULL;
-    char text[2 * FIGURE_ROOM];
-    policy_use_text(t->request.plan.policy, false, text);
-    if (text[0] && row && !row->takes_policy)
-        app_note(a, "%s; choose one with --strategy", text);
-}
-
 const char *vary_option(const app *a)
 {
     const char *vary = app_option(a, OPT_VARY), *option = app_option(a, OPT_VARY_OPTION);
@@ -282,7 +271,6 @@ exit_code cmd_fit(app *a)
         print_json(&t);
     else if (!print_text(a, &t))
         return app_status(a, PB_ENOMEM);
-    note_fit_policy(a, &t);
     if (t.fit.stopped) {
         app_note(a, "stopped before the end: larger values may fit; allow a longer --time");
         if (progress_interrupted())

@@ -27,7 +27,7 @@ static exit_code find_all(app *a, const pb_graph *g, pb_info *f)
     if (made != PB_OK)
         return app_status(a, made);
     game.cap = PB_UNLIMITED;
-    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED; bit *= 2) {
+    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIMED; bit *= 2) {
         if (!(games & bit))
             continue;
         game.kind = (pb_game_kind)bit;

@@ -9,6 +9,7 @@
 #include "settings.h"
 #include "table.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,17 @@ static exit_code take_request(app *a, const char *path, pb_game *game, pb_reques
     return app_option(a, OPT_MACHINE) ? EXIT_DONE : take_machine(a, game->graph, old.machine);
 }
 
+/* --start: a plan of this game. */
+static exit_code take_start(app *a, const pb_game *game, pb_request *request)
+{
+    const char *path = app_option(a, OPT_START);
+    pb_status status = path ? pb_start_read(&a->ctx, game, path, &a->arena, &request->start) : PB_OK;
+    request->start_name = path;
+    if (status == PB_EFORMAT || status == PB_EINVAL || status == PB_EIO)
+        return app_fail(a, EXIT_INPUT, "--start: %s", a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
+}
+
 static exit_code read_settings(app *a, pb_game *game, pb_request *request)
 {
     const char *like = app_option(a, OPT_LIKE);
@@ -79,7 +91,9 @@ static exit_code read_settings(app *a, pb_game *game, pb_request *request)
         return code;
     if (!setting_request(a, request))
         return EXIT_USAGE;
-    return like || has_cap(a, game) ? EXIT_DONE : missing_cap(a);
+    if (!like && !has_cap(a, game))
+        return missing_cap(a);
+    return take_start(a, game, request);
 }
 
 static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-12s %s", name, text); }
@@ -90,7 +104,13 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
     const pb_metrics *m = &s->metrics;
     amount_text(m->work, g->cost_unit, one);
     figure(out, "work", one);
-    if (s->game == PB_GAME_TIERED) {
+    if (s->game == PB_GAME_TIMED) {
+        amount_text(m->makespan, g->cost_unit, one);
+        figure(out, "makespan", one);
+        amount_text(m->span, g->cost_unit, one);
+        figure(out, "span", one);
+    }
+    if (s->game == PB_GAME_TIERED || s->game == PB_GAME_TIMED) {
         amount_text(m->io, g->cost_unit, one);
         figure(out, "transfers", one);
     }
@@ -104,7 +124,8 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
     }
     percent_text(m->overhead, one);
     snprintf(text, sizeof text, "%s more than computing each value once", one);
-    figure(out, pb_unit_is_time(g->cost_unit) ? "extra time" : "overhead", m->overhead > 0 ? text : "none");
+    if (m->overhead >= 0)
+        figure(out, pb_unit_is_time(g->cost_unit) ? "extra time" : "overhead", m->overhead > 0 ? text : "none");
 }
 
 static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
@@ -183,7 +204,7 @@ static void print_found(const app *a, FILE *out, const pb_plan_result *p)
     figure(out, "flux", text);
     pb_quantity_text(m->moves, NULL, one, sizeof one);
     pb_quantity_text(m->depth, NULL, two, sizeof two);
-    snprintf(text, sizeof text, "%s (critical path %s)", one, two);
+    snprintf(text, sizeof text, s->game == PB_GAME_TIMED ? "%s" : "%s (critical path %s)", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
     weighted_text(s, g, PB_U128_TEXT, one);
@@ -217,6 +238,8 @@ static exit_code show(app *a, const pb_plan_result *p, double seconds)
     FILE *out = piped ? stderr : stdout; /* standard output is for the schedule */
     if (found && path)
         code = write_schedule(a, &p->schedule, path);
+    if (p->attempt.count && app_option(a, OPT_FAILED))
+        code = write_attempt(a, p, app_option(a, OPT_FAILED));
     if (code != EXIT_DONE)
         return code;
     if (app_option(a, OPT_JSON))
@@ -225,7 +248,8 @@ static exit_code show(app *a, const pb_plan_result *p, double seconds)
         print_missing(a, out, p);
     else if (!piped || !app_option(a, OPT_QUIET))
         print_found(a, out, p);
-    if (status == PB_OK && found && !piped && !app_option(a, OPT_JSON) && wants_plot(a)) {
+    if (status == PB_OK && found && !piped && !app_option(a, OPT_JSON) && wants_plot(a) &&
+        p->schedule.game != PB_GAME_TIMED) {
         putchar('\n');
         status = print_plot(a, p->certificate, PLOT_HEIGHT);
     }
@@ -247,6 +271,9 @@ static pb_status make_plan(app *a, const pb_game *game, const pb_request *reques
 
 static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
 {
+    const char *text = app_option(a, OPT_ADDRESSES);
+    if (text && !isdigit((unsigned char)*text))
+        return app_usage(a, "--addresses: expected an alignment, a power of two such as 64, not `%s`", text), false;
     if (!setting_size(a, OPT_ADDRESSES, g, align))
         return false;
     if (!app_option(a, OPT_ADDRESSES) || (*align && !(*align & (*align - 1))))
@@ -284,6 +311,7 @@ exit_code cmd_plan(app *a)
     double begin = seconds_now();
     request.time_ns = progress_left_ns(&a->progress);
     request.prove = request.find_least = true;
+    request.attempts = app_option(a, OPT_FAILED) != NULL;
     progress_planning(&a->progress, true);
     pb_status status = make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;

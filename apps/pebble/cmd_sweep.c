@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "common/output.h"
 #include "files.h"
+#include "pictures.h"
 #include "settings.h"
 #include "sweep_text.h"
 
@@ -44,7 +45,7 @@ static exit_code take_caps(app *a, study *t)
         pb_sweep_choose_caps(&a->ctx, &t->base, app_option(a, OPT_CAPS), (uint32_t)t->points, &a->arena, &t->request);
     progress_planning(&a->progress, false);
     if (status == PB_EINVAL)
-        return app_usage(a, "--caps: %s", a->ctx.error.message);
+        return app_usage(a, t->base.kind == PB_GAME_TIMED ? "%s" : "--caps: %s", a->ctx.error.message);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
@@ -91,17 +92,6 @@ static exit_code write_csv(app *a, const pb_sweep *const *sweeps, uint32_t count
     for (uint32_t i = 0; i < count && status == PB_OK; i++)
         status = pb_sweep_csv_write(&a->ctx, sweeps[i], i == 0, file_sink(&out));
     return file_finish(a, &out, status);
-}
-
-static exit_code write_svg(app *a, const pb_sweep *const *sweeps, uint32_t count)
-{
-    const char *path = app_option(a, OPT_SVG);
-    file_out out;
-    if (!path)
-        return EXIT_DONE;
-    if (!file_create(a, path, &out))
-        return EXIT_FAILED;
-    return file_finish(a, &out, pb_sweep_svg_write(&a->ctx, sweeps, count, file_sink(&out)));
 }
 
 /* Letters, digits and a few signs of a name, others as _. */
@@ -175,7 +165,7 @@ static exit_code write_files(app *a, const pb_sweep *const *sweeps, uint32_t cou
 {
     exit_code code = write_csv(a, sweeps, count);
     if (code == EXIT_DONE)
-        code = write_svg(a, sweeps, count);
+        code = sweep_pictures(a, sweeps, count);
     for (uint32_t i = 0; i < count && code == EXIT_DONE; i++)
         code = write_plans(a, (int)i, sweeps[i]);
     if (code != EXIT_DONE || !app_option(a, OPT_JSON))
@@ -221,6 +211,9 @@ exit_code cmd_sweep(app *a)
         return app_usage(a, "--json and --csv - both write to standard output; give --csv a file name");
     if (app_option(a, OPT_STRATEGIES) && app_option(a, OPT_STRATEGY))
         return app_usage(a, "--strategies and --strategy are the same option; leave one out");
+    exit_code possible = pictures_check(a);
+    if (possible != EXIT_DONE)
+        return possible;
     study *t = pb_arena_zero(&a->arena, 1, sizeof *t);
     pb_sweep *sweeps = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *sweeps);
     const pb_sweep **list = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *list);
@@ -231,7 +224,9 @@ exit_code cmd_sweep(app *a)
         return EXIT_USAGE;
     if (t->points < 1 || t->points > PB_SWEEP_MAX_CAPS)
         return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MAX_CAPS);
-    t->request.strategies = t->request.plan.strategy;
+    exit_code code = setting_strategies(a, t->request.plan.strategy, "auto", &t->request.strategies);
     t->request.plan.strategy = NULL;
+    if (code != EXIT_DONE)
+        return code;
     return sweep_all(a, t, sweeps, list);
 }

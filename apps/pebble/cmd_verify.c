@@ -19,6 +19,11 @@ static void print_legal(const certified *c)
         printf(" of %s", cap);
     fputs(", work ", stdout);
     print_plain(stdout, work);
+    if (c->judged.game.kind == PB_GAME_TIMED) {
+        pb_amount_text(c->judged.metrics.makespan, g->cost_unit, work, sizeof work);
+        fputs(", makespan ", stdout);
+        print_plain(stdout, work);
+    }
     if (c->schedule.addresses.align) {
         pb_quantity_text(c->schedule.addresses.size, g->size_unit, peak, sizeof peak);
         printf(", addresses %s", peak);

@@ -26,19 +26,33 @@ const command commands[] = {
      "pebble plan g.json --cap 8GiB -o plan.json\twrite the schedule to a file\n"
      "pebble plan g.json --cap 50% --strategy every-k:k=8\tchoose the strategy\n"
      "pebble plan g.json --cap 20 --load-cost 5\twith a slow memory to offload to\n"
+     "pebble plan g.json --game timed --machine a100-40 --cap 50%\tcopies to the host overlap computation\n"
+     "pebble plan g.json --cap 50% --start mine.json\tsearch for something better than your own plan\n"
      "pebble plan g.json --like plan.json -o again.json\tthe same settings again\n",
      "Every schedule is replayed by an independent verifier before it is shown. Ctrl-C stops the search and keeps the "
      "best plan so far, if there is one.",
      "3456I", cmd_plan},
-    {"compare", ON_COMPARE, "compare all strategies, and show the best plan",
-     "pebble compare GRAPH --cap SIZE [options]",
-     "pebble compare g.json --cap 60%\tall strategies\n"
+    {"compare", ON_COMPARE, "compare strategies, and show the best plan", "pebble compare GRAPH --cap SIZE [options]",
+     "pebble compare g.json --cap 60%\tthe rows that decide, and the best plan of all strategies\n"
+     "pebble compare g.json --cap 60% --all\tevery strategy\n"
+     "pebble compare g.json --cap 60% --group partial\tone family\n"
+     "pebble compare g.json --cap 60% --strategy baseline,partial,reversible\tthese three\n"
      "pebble compare g.json --cap 60% --game remat\tone game only\n"
      "pebble compare g.json --cap 60% --strategy every-k:k=10,chain\tthese two\n"
      "pebble compare g.json --cap 60% --strategy all,every-k:k=10\tall, and one with its own options\n"
-     "pebble compare g.json --cap 60% --weights 1,0,5\tmemory and work both have a price\n",
+     "pebble compare g.json --cap 60% --strategy all,keep:file=mine.txt\tyour own checkpoints\n"
+     "pebble compare g.json --cap 60% --schedule mine.json\tyour own plan\n"
+     "pebble compare g.json --cap 60% --weights 1,0,5\tmemory and work both have a price\n"
+     "pebble compare g.json --cap 60% --svg c.svg --html c.html\ta picture, and a page that plays the plans\n",
      "Without --game, compare plays the remat and the reversible game, and the tiered game if a slow memory has a "
-     "price. The best plans come first. The gap is how far a plan is above the proved lower bound of its game.",
+     "price. baseline keeps everything (cache-all), program-order frees each value after its last use (last-use), "
+     "partial "
+     "is the best of fixed intervals and depths, reversible is Bennett's recursion (bennett); these names work "
+     "wherever a "
+     "strategy is named. Identical plans share a row. The gap is how far a plan is above the proved lower bound of its "
+     "game. Groups for --group: paper (the default rows), baseline, partial, checkpoint, reversible, usual, exact, "
+     "search "
+     "and solver.",
      "345I", cmd_compare},
     {"sweep", ON_SWEEP, "plan under many caps: how much work each cap costs, and which strategy wins there",
      "pebble sweep GRAPH... [options]",
@@ -46,7 +60,8 @@ const command commands[] = {
      "pebble sweep g.json --caps 100%..30% --points 50 --threads 4\t50 caps, four at a time\n"
      "pebble sweep g.json --strategy auto,every-k:k=10,sqrt\tthree strategies\n"
      "pebble sweep g.json --weights 0,0,1 --weights 1,0,5\ttwo cost functions\n"
-     "pebble sweep g.json --svg sweep.svg --csv sweep.csv\ta plot and a table\n",
+     "pebble sweep g.json --svg sweep.svg --csv sweep.csv\ta plot and a table\n"
+     "pebble sweep g.json --html front.html\ta page that plays the plans of the Pareto front\n",
      "A plan found under a small cap is also a plan under every larger one, so the cost never rises with the cap. "
      "--time limits the whole sweep, in equal shares; --ticks limits each plan. Ctrl-C stops it and shows the results "
      "so far.",
@@ -66,7 +81,9 @@ const command commands[] = {
      "pebble export g.json plan.json --as decisions\twhat to free, and when\n"
      "pebble export g.json plan.json --as actions\tfor adjoint codes: Forward, Reverse, Copy, Move\n"
      "pebble export g.json plan.json --as trace -o t.json\tfor Perfetto or chrome://tracing\n"
-     "pebble export g.json plan.json --as dot | dot -Tsvg\ta drawing\n"
+     "pebble export g.json plan.json --as svg -o plan.svg\ta picture of memory over time, by group\n"
+     "pebble export g.json plan.json --as html -o plan.html\ta page that plays the plan, for any browser\n"
+     "pebble export g.json plan.json --as dot | dot -Tsvg\ta drawing of the graph\n"
      "pebble export g.json plan.json --as csv\tone row per move\n"
      "pebble export g.dot -o g.json\tconvert a graph\n",
      NULL, "56", cmd_export},

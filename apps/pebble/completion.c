@@ -76,8 +76,9 @@ static bool print_words(option_id id, const char *join)
 
 static bool takes_file(option_id id)
 {
-    return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_PLANS ||
-           id == OPT_PROFILE || id == OPT_PLAN || id == OPT_SLOW;
+    return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_HTML || id == OPT_PLANS ||
+           id == OPT_PROFILE || id == OPT_SCHEDULE || id == OPT_FAILED || id == OPT_START || id == OPT_PLAN ||
+           id == OPT_SLOW;
 }
 
 static void print_command_options(const command *c)

@@ -146,3 +146,11 @@ exit_code write_schedule(app *a, const pb_schedule *s, const char *path)
         format = PB_FORMAT_JSON;
     return file_finish(a, &out, pb_schedule_write(&a->ctx, s, format, file_sink(&out)));
 }
+
+exit_code write_attempt(app *a, const pb_plan_result *p, const char *path)
+{
+    pb_schedule s = p->schedule;
+    s.moves = p->attempt;
+    s.has_metrics = false;
+    return write_schedule(a, &s, path);
+}

@@ -29,6 +29,9 @@ exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule
 /* JSON, or binary if the path ends in .pbs. */
 exit_code write_schedule(app *a, const pb_schedule *s, const char *path);
 
+/* The moves of a result without a plan up to the one that exceeds the cap, as a schedule. */
+exit_code write_attempt(app *a, const pb_plan_result *p, const char *path);
+
 /* The format of a graph to write: `name` if given, else what the path suggests, else json. False after printing an
  * error. */
 bool graph_format(app *a, const char *name, const char *path, pb_format *out);

@@ -70,9 +70,9 @@ static void strategy_list(const app *a)
     for (uint32_t i = 0; i < count; i++) {
         char right[512];
         int used = snprintf(right, sizeof right, "%s", all[i].summary);
-        if (all[i].games != PB_GAME_ALL) {
+        if ((all[i].games & PB_GAME_ALL) != PB_GAME_ALL) {
             const char *join = " [";
-            for (unsigned bit = 1; bit <= PB_GAME_TIERED; bit *= 2)
+            for (unsigned bit = 1; bit <= PB_GAME_TIMED; bit *= 2)
                 if (all[i].games & bit) {
                     used += snprintf(right + used, sizeof right - (size_t)used, "%s%s", join,
                                      pb_game_kind_name((pb_game_kind)bit));

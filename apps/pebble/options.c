@@ -61,6 +61,7 @@ const char *option_words(option_id id)
         {OPT_AS, "decisions csv json dot trace actions explain man bash zsh fish"},
         {OPT_CAP, "100% 80% 60% 40% none"},
         {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
+        {OPT_GROUP, "paper baseline partial checkpoint reversible usual exact search solver"},
         {OPT_CLOCK, "wall cpu"},
         {OPT_INPUTS, "free given computed"},
         {OPT_OPTIMIZER, "none sgd momentum adam"},
@@ -152,6 +153,8 @@ static bool read_long(reader *r, const char *word)
     r->o->value[id] = value;
     if (id == OPT_WEIGHTS && r->o->weights_count < MAX_WEIGHTS)
         r->o->weights[r->o->weights_count++] = value;
+    if (id == OPT_SCHEDULE && r->o->schedule_count < MAX_SCHEDULES)
+        r->o->schedules[r->o->schedule_count++] = value;
     if (id == OPT_DIM && r->o->dim_count < MAX_DIMS)
         r->o->dims[r->o->dim_count++] = value;
     return true;

@@ -41,7 +41,7 @@ typedef struct option_spec {
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
-enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64 };
+enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64, MAX_SCHEDULES = 32 };
 
 typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
@@ -53,6 +53,8 @@ typedef struct options {
     uint32_t weights_count;
     const char *dims[MAX_DIMS]; /* every --dim */
     uint32_t dim_count;
+    const char *schedules[MAX_SCHEDULES]; /* every --schedule */
+    uint32_t schedule_count;
 } options;
 
 /* The words that an option takes, separated by blanks; NULL if they are not a fixed list. */

@@ -14,7 +14,7 @@ void note_policy(app *a, const pb_schedule *s)
     if (!s->policy_asked || s->policy || !s->has_metrics)
         return;
     policy_use_text(s->policy_asked, false, text);
-    app_note(a, "%s; choose one with --strategy", text);
+    app_note(a, "%s", text);
 }
 
 void flux_text(pb_u128 flux, const pb_graph *g, int digits, char text[FIGURE_ROOM])

@@ -100,6 +100,8 @@ static void print_reference(const app *a, const run_report *r)
     if (r->differs == UINT64_MAX)
         printf("the results are equal bit for bit after each of %llu step%s: %.16s...\n",
                (unsigned long long)all->steps, all->steps == 1 ? "" : "s", m->digest[all->steps - 1]);
+    else
+        printf("the results are not equal bit for bit; that of the run that keeps everything: %s\n", all->text);
 }
 
 bool run_print_text(app *a, const run_report *r)

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The option of each setting. A later row wins when both are given. */
@@ -11,6 +12,7 @@ static const struct {
     option_id option;
 } options_of[] = {
     {PB_SET_game, OPT_GAME},
+    {PB_SET_objective, OPT_OBJECTIVE},
     {PB_SET_cap, OPT_CAP},
     {PB_SET_machine, OPT_MACHINE},
     {PB_SET_borrow, OPT_BORROW},
@@ -113,11 +115,17 @@ static void note_costs(app *a, const pb_graph *g)
     const pb_graph *own = m ? g->unpriced : g;
     if (!m && own->work && strcmp(own->cost_unit, "flop") == 0)
         app_note(a, "note: flop counts ignore memory traffic; use --machine NAME (pebble machine list) for times");
+    if (!m && own->fixed_count)
+        app_note(a, "note: the graph's fixed memory is not counted without a machine; use --machine NAME");
     if (m && !own->work && !own->note && strcmp(own->cost_unit, m->time_unit) != 0)
         app_note(a,
                  "warning: the nodes state neither flops nor bytes; their costs in %.60s are taken as times in %.60s "
                  "on %.60s",
                  own->cost_unit, m->time_unit, m->name);
+    if (m && !m->per_second && own->work && strcmp(own->cost_unit, m->time_unit) != 0)
+        app_note(a,
+                 "warning: %.60s has an abstract clock, which rates do not apply to; costs in %.60s are taken as %.60s",
+                 m->name, own->cost_unit, m->time_unit);
     if (m && m->per_second && strcmp(own->size_unit, "byte") != 0)
         app_note(a, "note: sizes in %.60s are taken as bytes, which the memory and the links of %.60s count",
                  own->size_unit, m->name);
@@ -181,7 +189,31 @@ bool setting_limits(app *a)
 bool setting_request(app *a, pb_request *request)
 {
     pb_settings s = settings_of(a);
+    request->read_files = true;
     return setting_limits(a) && setting_done(a, &s, pb_settings_request(&a->ctx, &s, request));
+}
+
+exit_code setting_strategies(app *a, const char *strategies, const char *all, const char **out)
+{
+    size_t length = strlen(strategies ? strategies : all) + 1, used;
+    *out = strategies;
+    for (uint32_t i = 0; i < a->opts.schedule_count; i++) {
+        const char *path = a->opts.schedules[i];
+        if (strcmp(path, "-") == 0 || strpbrk(path, ",="))
+            return app_usage(
+                a, "--schedule: expected the name of a file without commas and signs of equality, not `%s`", path);
+        length += strlen(path) + sizeof ",schedule:file=";
+    }
+    if (!a->opts.schedule_count)
+        return EXIT_DONE;
+    char *text = pb_arena_alloc(&a->arena, length, 1);
+    if (!text)
+        return app_status(a, PB_ENOMEM);
+    used = (size_t)snprintf(text, length, "%s", strategies ? strategies : all);
+    for (uint32_t i = 0; i < a->opts.schedule_count; i++)
+        used += (size_t)snprintf(text + used, length - used, ",schedule:file=%s", a->opts.schedules[i]);
+    *out = text;
+    return EXIT_DONE;
 }
 
 bool has_cap(const app *a, const pb_game *game)

@@ -21,6 +21,8 @@ unsigned setting_games(app *a, pb_game *game);
 bool setting_weights(app *a, const pb_graph *g, pb_weights *weights);
 /* --strategy, --policy, --seed, --threads, and --ticks and --time in the context. */
 bool setting_request(app *a, pb_request *request);
+/* The strategies, and after them the plans of --schedule; `all` stands for none. NULL without both. */
+exit_code setting_strategies(app *a, const char *strategies, const char *all, const char **out);
 /* --time and --ticks alone. */
 bool setting_limits(app *a);
 

@@ -4,6 +4,11 @@
 #include <string.h>
 
 const gallery_item gallery[] = {
+    {"tree", "Tree under a cap of 50",
+     "Under this cap keeping everything stops at move 50, which needs 51; partial checkpointing fits with 127 "
+     "operations, and reversible recursion with 407. "
+     "Below 10 the reversible game is impossible, while freeing values still fits at 8.",
+     "tree", "height=6", NULL, "50", "cache-all last-use partial chen dtr bennett", NULL},
     {"chain", "100-layer chain",
      "A hundred forward steps and the gradients that read them backwards: the simplest model of training a deep "
      "network. "

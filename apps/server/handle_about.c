@@ -37,7 +37,7 @@ static void print_games(FILE *out, unsigned games)
 {
     const char *join = "";
     fputc('[', out);
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED; kind *= 2)
         if (games & kind) {
             fprintf(out, "%s\"%s\"", join, pb_game_kind_name((pb_game_kind)kind));
             join = ",";
@@ -67,8 +67,9 @@ static void print_options(FILE *out, const char *text)
 
 static void print_traits(FILE *out, unsigned traits)
 {
-    static const char *const names[] = {"linear", "exhaustive", "quick", "solver",   "any-cap",
-                                        "chains", "trees",      "usual", "recursion"};
+    static const char *const names[] = {"linear",   "exhaustive", "quick",       "solver",    "any-cap",
+                                        "chains",   "trees",      "usual",       "recursion", "recipes",
+                                        "compared", "intervals",  "checkpoints", "file"};
     const char *join = "";
     fputs(",\"traits\":[", out);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -89,6 +90,7 @@ static void print_strategies(FILE *out)
         field(out, ",", "summary", rows[i].summary);
         fputs(",\"games\":", out);
         print_games(out, rows[i].games);
+        field(out, ",", "title", pb_strategy_title(&rows[i]));
         fprintf(out, ",\"strength\":\"%s\",\"takes_policy\":%s,\"options\":", strengths[rows[i].strength],
                 rows[i].takes_policy ? "true" : "false");
         print_options(out, rows[i].options);
@@ -145,8 +147,8 @@ static void print_item(FILE *out, const gallery_item *item)
         join = ",";
         at += whole + (at[whole] == ' ');
     }
-    fprintf(out, "},\"game\":\"%s\",\"cap\":", item->game);
-    json_text(out, item->cap);
+    field(out, "},", "game", item->game);
+    field(out, ",", "cap", item->cap);
     fputs(",\"strategies\":", out);
     print_list(out, item->strategies, " ");
     fprintf(out, ",\"prices\":%s}", item->prices ? item->prices : "null");

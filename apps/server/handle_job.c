@@ -186,7 +186,12 @@ static void respond_explain(request *r, const pb_plan_result *p)
 
 void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, const char *what)
 {
-    if (strcmp(what, "file") == 0)
+    if (!p->certificate && (strcmp(what, "file") == 0 || strcmp(what, "explain") == 0))
+        respond_error(
+            r, MHD_HTTP_NOT_FOUND,
+            "%.60s has no plan under this cap, only the moves up to the one that does not fit; GET its frames",
+            p->schedule.strategy);
+    else if (strcmp(what, "file") == 0)
         respond_file(r, j, p);
     else if (strcmp(what, "explain") == 0)
         respond_explain(r, p);

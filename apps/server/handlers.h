@@ -26,7 +26,7 @@ void binary_frames(request *r, const pb_plan_result *p);
 
 typedef struct gallery_item {
     const char *id, *title, *text, *family, *parameters; /* "steps=100 grad-size=1" */
-    const char *game, *cap, *strategies;                 /* strategies separated by blanks */
+    const char *game, *cap, *strategies;                 /* NULL: all games; strategies are separated by blanks */
     const char *prices;                                  /* JSON, or NULL */
 } gallery_item;
 extern const gallery_item gallery[];

@@ -126,7 +126,7 @@ static void run_compare(job *j)
     char sentence[768];
     spec->request.time_ns = spec->time_ms * 1000000u;
     spec->request.time_each = true;
-    spec->request.prove = spec->request.find_least = true;
+    spec->request.prove = spec->request.find_least = spec->request.attempts = true;
     pb_compare_request request = {.strategies = spec->strategies, .games = spec->games, .plan = spec->request};
     pb_status status = pb_compare(&j->ctx, &spec->base, &request, &j->arena, &c);
     if (status != PB_OK) {

@@ -190,22 +190,27 @@ static uint64_t keep_row(job *j, const pb_plan_result *planned, uint32_t index)
     return row->plan;
 }
 
-static void print_failed(FILE *out, const pb_plan_result *p)
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
 {
-    fputs(",\"failed\":", out);
-    if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE) {
-        fputs("null", out);
-        return;
-    }
-    fputs("{\"step\":", out);
-    json_u64(out, p->failed_step);
-    fprintf(out, ",\"node\":%lu,\"name\":", (unsigned long)p->failed_node);
-    json_text(out, pb_graph_name(p->game->graph, p->failed_node));
-    fputs(",\"need\":", out);
-    json_u64(out, p->failed_need);
-    fputs(",\"over\":", out);
-    json_u64(out, p->failed_need - p->game->cap);
-    fputc('}', out);
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* FNV-1a of the moves, so that the page can show equal plans in one row. */
+static uint64_t moves_hash(const pb_moves *moves)
+{
+    uint64_t hash = hash_bytes(0xcbf29ce484222325u, moves->move, (size_t)moves->count * sizeof *moves->move);
+    return hash_bytes(hash, moves->extra, moves->extra_count * sizeof *moves->extra);
+}
+
+static void print_number(FILE *out, const char *key, uint64_t plan)
+{
+    if (plan)
+        fprintf(out, ",\"%s\":\"p%llu\"", key, (unsigned long long)plan);
+    else
+        fprintf(out, ",\"%s\":null", key);
 }
 
 void job_send_row(job *j, const pb_plan_result *planned, uint32_t index)
@@ -218,16 +223,17 @@ void job_send_row(job *j, const pb_plan_result *planned, uint32_t index)
     if (out) {
         fputc('{', out);
         json_row_fields(out, planned, planned->game);
-        fprintf(out, ",\"index\":%lu,\"plan\":", (unsigned long)index);
-        if (plan)
-            fprintf(out, "\"p%llu\"", (unsigned long long)plan);
+        fprintf(out, ",\"index\":%lu", (unsigned long)index);
+        print_number(out, "plan", planned->certificate ? plan : 0);
+        print_number(out, "attempt", planned->certificate ? 0 : plan);
+        if (planned->certificate)
+            fprintf(out, ",\"plan_hash\":\"%016llx\"", (unsigned long long)moves_hash(&planned->schedule.moves));
         else
-            fputs("null", out);
+            fputs(",\"plan_hash\":null", out);
         fputs(",\"asked\":", out);
         json_text(out, planned->spec);
         fputs(",\"label\":", out);
         json_text(out, label);
-        print_failed(out, planned);
         fputc('}', out);
     }
     job_send_event(j, "row", &text, false);

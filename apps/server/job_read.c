@@ -164,6 +164,8 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
         !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &j->arena, &spec->base)))
         return false;
+    if (spec->base.kind == PB_GAME_TIMED)
+        return refuse(j, "game: the page does not plan the timed game; use the command `pebble plan --game timed`");
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)

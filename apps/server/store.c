@@ -243,8 +243,9 @@ void store_forget_job(store *s, job *j)
 uint64_t store_add_plan(store *s, job *j, const pb_plan_result *planned)
 {
     uint64_t number = 0;
+    bool plays = planned->certificate || planned->attempt.count;
     pthread_mutex_lock(&s->lock);
-    if (planned->certificate && j->plan_count == j->plan_room) {
+    if (plays && j->plan_count == j->plan_room) {
         uint32_t room = j->plan_room ? 2 * j->plan_room : 8;
         stored_plan *plans = realloc(j->plans, room * sizeof *plans);
         if (plans) {
@@ -252,7 +253,7 @@ uint64_t store_add_plan(store *s, job *j, const pb_plan_result *planned)
             j->plan_room = room;
         }
     }
-    if (planned->certificate && j->plan_count < j->plan_room) {
+    if (plays && j->plan_count < j->plan_room) {
         number = ++s->plan_numbers;
         j->plans[j->plan_count++] = (stored_plan){number, *planned};
     }

@@ -84,7 +84,7 @@ void store_release_job(store *s, job *j);
 void store_end_job(store *s, job *j);
 void store_forget_job(store *s, job *j);
 
-/* Adds a plan; returns its number, or 0 if out of memory or there is no plan. */
+/* Adds a plan, or the moves up to the one that does not fit. Returns the number; 0: there are none, or no memory. */
 uint64_t store_add_plan(store *s, job *j, const pb_plan_result *planned);
 /* Updates a plan with later results: bounds, gap, outcome. */
 void store_update_plan(store *s, job *j, uint64_t number, const pb_plan_result *planned);

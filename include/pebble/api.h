@@ -31,8 +31,11 @@ typedef struct pb_plan_result {
     pb_step failed_step;               /* gave_up because of the cap: the move that did not fit; else UINT64_MAX */
     pb_node failed_node;               /* its node, else PB_NO_NODE */
     uint64_t failed_need;              /* memory that it needed; 0 if that is not the reason */
-    double seconds;                    /* by ctx->clock_ns, 0 without one */
-    const pb_least_fact *least;        /* if there is no plan, with request.find_least: the smallest cap; else NULL */
+    /* With request.attempts, if the strategy found no plan: the moves of its plan with the smallest peak, replayed up
+     * to the one that does not fit, which is the last and is failed_step. None: it has no such plan. */
+    pb_moves attempt;
+    double seconds;             /* by ctx->clock_ns, 0 without one */
+    const pb_least_fact *least; /* if there is no plan, with request.find_least: the smallest cap; else NULL */
 } pb_plan_result;
 
 /* Events while plans are made, for a handler. */
@@ -59,6 +62,12 @@ typedef struct pb_event_handler {
     void *state;
 } pb_event_handler;
 
+/* A file by the name that a strategy's option `file` has, as in keep:file=layers.txt. */
+typedef struct pb_file_text {
+    const char *name, *text;
+    size_t length;
+} pb_file_text;
+
 typedef struct pb_request {
     const char *strategy; /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
     const char *policy;   /* NULL: the strategy's own choice */
@@ -71,11 +80,17 @@ typedef struct pb_request {
     bool time_each; /* pb_compare: time_ns is for each row; else the rows share it equally */
     /* NULL, or a plan of this game, legal under this cap or a larger one, from which a search may start. */
     const pb_moves *start;
-    uint64_t bound_effort;           /* 0, or the max steps (pb_bounds_effort) for bounds before planning starts */
+    const char *start_name; /* NULL, or the file of `start`: a portfolio then returns that plan if none is better */
+    uint64_t bound_effort;  /* 0, or the max steps (pb_bounds_effort) for bounds before planning starts */
     const pb_event_handler *handler; /* NULL, or receives events */
     /* Use exact strategies for bounds, whichever strategy plans: on chains, and on graphs of up to 64 nodes. Commands
      * set it so that they all show the same bounds; it may take a second or two. */
     bool prove;
+    const pb_file_text *files; /* for strategies that plan what a file says */
+    uint32_t file_count;
+    bool read_files; /* other files that strategies name may be read from the disk */
+    /* If a strategy finds no plan that fits, plan once more without a cap, to show where its best plan exceeds it. */
+    bool attempts;
     /* If there is no plan, search for the smallest cap that works, as pb_least_fact_find does. After a time limit this
      * takes another quarter of that time, at least half a second and at most two. */
     bool find_least;
@@ -91,6 +106,10 @@ typedef struct pb_request {
  * If a plan was found before an interruption, it returns PB_OK and sets ctx->stopped. */
 pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                   pb_plan_result *out);
+
+/* A plan in a file, a schedule or a list of computations, for request.start: legal in this game without its cap.
+ *   returns  PB_EIO, PB_EFORMAT   it cannot be read; PB_EINVAL: it breaks a rule, or is for another game */
+pb_status pb_start_read(pb_context *ctx, const pb_game *game, const char *path, pb_arena *result, const pb_moves **out);
 
 /* Whether this is one strategy, or "all", with options that it has. Values of options are checked when it plans.
  *   returns  PB_EUNKNOWN, PB_EINVAL   with a sentence in ctx->error */
@@ -167,6 +186,7 @@ typedef struct pb_comparison {
     uint32_t row_count;
     uint32_t winner;               /* row index; UINT32_MAX if nothing fits */
     bool interrupted;              /* rows after the interruption are missing */
+    bool listed;                   /* the request named strategies: all rows are to be shown */
     const pb_least_fact *least[3]; /* with request.find_least: of each game that was played without finding a plan */
     uint32_t least_count;
     /* Of the request, a constant; NULL: none. Not set in rows of strategies that take no policy. */

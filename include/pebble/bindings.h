@@ -83,6 +83,8 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
                                const uint32_t *second);
 /* Lists of nodes: "target" or "order". */
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node);
+/* Priorities of nodes for the eviction policy `priority`; 0 is the default. */
+pb_status pb_session_add_priorities(pb_session *s, uint64_t count, const uint32_t *node, const uint64_t *priority);
 /* What nodes state about one processor or memory of a machine, by its name: "time" (with values: their time on this
  * processor), "on" (it may compute them), "in" (they start in this memory), "keep" (they must be in it at the end);
  * "fixed" is memory that is always in use there (one value, no nodes). */
@@ -101,8 +103,9 @@ pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t lengt
 /* A graph of a family; parameters as lines "key=value", "" for none. */
 pb_status pb_session_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out);
 
-/* An array of the graph by the name of its field in pb_graph: cost, size, workspace (8 bytes each), flags (2),
- * in_start, in, out_start, out, inplace_start, inplace, owner, part_start, part, order, depth, targets, group (4),
+/* An array of the graph by the name of its field in pb_graph: cost, size, workspace, priority (8 bytes each),
+ * flags (2), in_start, in, out_start, out, inplace_start, inplace, owner, part_start, part, order, depth, targets,
+ * group (4),
  * name_start (8), name_text (1). NULL if the graph has none or the name is unknown. The array belongs to the graph. */
 const void *pb_graph_array(const pb_graph *g, const char *field, uint64_t *count, uint32_t *width);
 /* node_count, edge_count, fixed_size, order_count, order_named, max_depth, target_count, targets_named, group_count,

@@ -30,6 +30,7 @@ typedef struct pb_call {
     void *const *value;
     void *fixed;     /* the graph's fixed_size bytes: parameters, statistics */
     void *workspace; /* the node's workspace bytes; not cleared */
+    uint32_t by;     /* computed by this recipe of the node, counted from 1; 0: by its own inputs */
     uint64_t times;  /* how often the node was computed before in this run: 0 is the first time */
     bool undo;       /* an exclusive-or kernel is called to remove its result */
     /* Only by-products are needed: the node's own value is already resident and may be rewritten with the same bits
@@ -62,6 +63,9 @@ enum {
 
 typedef struct pb_kernels {
     const pb_kernel *of; /* by node; NULL for given nodes and by-products */
+    /* By index into the graph's recipes: computes its node by this recipe, from the inputs of the recipe. The bits may
+     * differ from those of the first computation. NULL: none has a kernel. */
+    const pb_kernel *recipe;
     void *state;
     /* Writes a value that exists before the start. */
     pb_status (*fill)(void *state, pb_context *ctx, pb_node given, void *bytes);

@@ -8,11 +8,17 @@
 extern "C" {
 #endif
 
-typedef enum pb_game_kind { PB_GAME_REMAT = 1, PB_GAME_REVERSIBLE = 2, PB_GAME_TIERED = 4 } pb_game_kind;
+typedef enum pb_game_kind {
+    PB_GAME_REMAT = 1,
+    PB_GAME_REVERSIBLE = 2,
+    PB_GAME_TIERED = 4,
+    PB_GAME_TIMED = 8 /* moves have start times, and several lanes of a machine work at once */
+} pb_game_kind;
+/* The games in which one move follows the other. */
 #define PB_GAME_ALL (PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED)
 
 const char *pb_game_kind_name(pb_game_kind kind);
-/* False if the name is not one of remat, reversible, tiered. */
+/* False if the name is not one of remat, reversible, tiered, timed. */
 bool pb_game_kind_parse(const char *name, pb_game_kind *out);
 
 /* Reads `4096`, `8GiB`, `1.5GB`, `500MB`, `12.5%`, `none`.
@@ -58,9 +64,11 @@ void pb_tier_price_text(const pb_tier *tier, pb_price which, char text[32]);
 uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size);
 uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
 
-/* The graph with the times that its nodes take on the machine's first processor as costs. It borrows from `g` and `m`,
- * which must outlive it; hashes still refer to `g`.
- *   returns PB_EINVAL the processor has no rate for a node; PB_ERANGE the times together pass 2^64 */
+/* The graph with the times that its nodes take on the machine's first processor as costs, and if it has `fixed`, with
+ * its entry for the machine's first memory as fixed_size. It borrows from `g` and `m`, which must outlive it; hashes
+ * still refer to `g`.
+ *   returns PB_EINVAL the processor has no rate for a node, or `fixed` names a memory that the machine does not have;
+ *           PB_ERANGE the times together pass 2^64 */
 pb_status pb_graph_price(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,
                          const pb_graph **out);
 /* What pb_graph_time did for one operation and type. */
@@ -88,6 +96,8 @@ pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m,
 /* The machine's slow memories as tiers: those that have links from and to its first memory, in the order of the
  * machine, at most PB_MAX_TIERS. Names are borrowed. Returns how many of them the machine has. */
 uint32_t pb_machine_tiers(const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
+/* The same of the machine that prices a graph, each without what the graph's `fixed` always holds there. */
+uint32_t pb_graph_tiers(const pb_graph *g, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
 
 /* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size + ceil(size *
  * 10^9 / bandwidth); the last part is absent if the bandwidth is 0. */
@@ -113,15 +123,55 @@ pb_status pb_weights_parse(pb_context *ctx, const pb_graph *g, const char *text,
 /* Writes one weight (0 alpha, 1 beta, 2 gamma) as a decimal, shortest form, with NUL. */
 void pb_weight_text(const pb_weights *weights, int which, char text[32]);
 
+/* What a timed plan minimizes: the last end of a computation or copy, or the longest time between the first start and
+ * the last end of one processor. */
+typedef enum pb_objective { PB_OBJECTIVE_MAKESPAN, PB_OBJECTIVE_SPAN } pb_objective;
+const char *pb_objective_name(pb_objective objective); /* makespan, span */
+bool pb_objective_parse(const char *name, pb_objective *out);
+
+/* The times of the timed game: what each computation takes on each processor of a machine, and where values start. */
+typedef struct pb_timing {
+    const pb_graph *graph; /* as in its file */
+    const pb_machine *machine;
+    const uint64_t *duration; /* [processor * node_count + node]; PB_NO_TIME: it cannot run there */
+    const uint64_t *recipe;   /* [processor * recipe_count + recipe]; NULL: the graph has no recipes */
+    uint32_t recipe_count;
+    const uint32_t *start; /* by node: the memory that a given value starts in; UINT32_MAX for others */
+    const uint32_t *keep;  /* by node: the memory it must be in at the end; UINT32_MAX: any, or none */
+    const uint64_t *fixed; /* by memory: always in use, reserve included */
+    const uint32_t *lane;  /* by link: its lane, an index from 0 */
+    uint32_t lane_count;   /* of links */
+} pb_timing;
+#define PB_NO_TIME UINT64_MAX
+
+/* Checks that the graph's names are those of the machine, and computes the times.
+ *   in       g    priced or not; its own costs count
+ *   returns  PB_EINVAL a given or kept value, or `fixed`, names a memory that the machine does not have, or a node a
+ *            processor; no processor can compute a node
+ *            PB_ERANGE what is always in use passes 2^64 */
+pb_status pb_timing_make(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,
+                         const pb_timing **out);
+/* The graph with the least time that each node takes on a processor that may compute it as its cost: `recompute` and
+ * `overhead` refer to it. It borrows from the timing. PB_ERANGE: the times together pass 2^64. */
+pb_status pb_timing_graph(pb_context *ctx, const pb_timing *t, pb_arena *result, const pb_graph **out);
+
 typedef struct pb_game {
     const pb_graph *graph;
     pb_game_kind kind;
-    uint64_t cap;    /* PB_UNLIMITED: none */
+    uint64_t cap;    /* PB_UNLIMITED: none; in the timed game of the machine's first memory */
     uint64_t borrow; /* memory in addition to the cap that is in use by others: values in it must be uncomputed */
     pb_weights weights;
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS]; /* slow tier t is tiers[t-1] */
+    const pb_timing *timing;     /* of the timed game; else NULL */
+    pb_objective objective;      /* of the timed game */
 } pb_game;
+
+/* Can values of this game come back by recipe? The reversible game ignores them. */
+static inline bool pb_game_recipes(const pb_game *game)
+{
+    return game->graph->recipe_start && game->kind != PB_GAME_REVERSIBLE;
+}
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,20 @@ typedef struct pb_note {
     uint64_t value; /* of PB_NOTE_TIME */
 } pb_note;
 
+/* Another way to get a value back after it has existed (docs/games.md, "Recipes"). */
+typedef struct pb_recipe {
+    const char *name;  /* "" for none */
+    const char *extra; /* unknown JSON fields, as of a node; "" for none */
+    uint64_t cost, workspace;
+    const pb_node *in; /* ascending; any nodes except its own */
+    const pb_node *inplace;
+    uint32_t in_count, inplace_count;
+    pb_node_work work;
+    const pb_note *time; /* measured durations; kind is not used */
+    uint32_t time_count;
+} pb_recipe;
+#define PB_MAX_RECIPES 255 /* of a node */
+
 /* A frozen graph: read its fields freely, write none. Arrays have node_count entries, *_start arrays one more: row v
  * of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
 typedef struct pb_graph {
@@ -80,6 +94,7 @@ typedef struct pb_graph {
     uint64_t fixed_size;
 
     const uint64_t *cost, *size, *workspace;
+    const uint64_t *priority; /* for the eviction policy `priority`: higher values stay longer; NULL: none has one */
     const uint16_t *flags;
     const uint32_t *in_start;
     const pb_node *in; /* inputs, ascending */
@@ -97,6 +112,9 @@ typedef struct pb_graph {
     const pb_node *order;
     uint32_t order_count;
     bool order_named;
+    const uint32_t *recipe_start; /* NULL when no node has any */
+    const pb_recipe *recipe;
+
     const uint32_t *depth; /* edges on the longest path from a source; a by-product has its owner's */
     uint32_t max_depth;
 
@@ -139,16 +157,48 @@ typedef struct pb_graph {
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
 
-/* What the file states about the computation of v. */
-static inline pb_work pb_graph_work(const pb_graph *g, pb_node v)
+/* What the file states about a computation: of a node or a recipe. */
+static inline pb_work pb_graph_work_of(const pb_graph *g, const pb_node_work *w)
 {
-    const pb_node_work none = {.op = PB_NO_WORD, .dtype = PB_NO_WORD}, *w = g->work ? &g->work[v] : &none;
     return (pb_work){w->op == PB_NO_WORD ? NULL : g->words[w->op],
                      w->dtype == PB_NO_WORD ? NULL : g->words[w->dtype],
                      w->has_flops,
                      w->has_bytes,
                      w->flops,
                      w->bytes};
+}
+
+static inline pb_work pb_graph_work(const pb_graph *g, pb_node v)
+{
+    const pb_node_work none = {.op = PB_NO_WORD, .dtype = PB_NO_WORD};
+    return pb_graph_work_of(g, g->work ? &g->work[v] : &none);
+}
+
+/* How a move computes a value: from the inputs of its node (by 0), or by the node's recipe `by`, counted from 1. */
+typedef struct pb_way {
+    const pb_node *in, *inplace; /* inputs, and those whose memory it may take over; ascending */
+    uint32_t in_count, inplace_count;
+    uint64_t cost, workspace;
+} pb_way;
+
+static inline uint32_t pb_graph_recipes(const pb_graph *g, pb_node v)
+{
+    return g->recipe_start ? g->recipe_start[v + 1] - g->recipe_start[v] : 0;
+}
+
+static inline pb_way pb_graph_way(const pb_graph *g, pb_node v, uint32_t by)
+{
+    if (by) {
+        const pb_recipe *r = &g->recipe[g->recipe_start[v] + by - 1];
+        return (pb_way){r->in, r->inplace, r->in_count, r->inplace_count, r->cost, r->workspace};
+    }
+    uint32_t first = g->in_start[v], over = g->inplace_start ? g->inplace_start[v] : 0;
+    return (pb_way){g->in + first,
+                    g->inplace_start ? g->inplace + over : NULL,
+                    g->in_start[v + 1] - first,
+                    g->inplace_start ? g->inplace_start[v + 1] - over : 0,
+                    g->cost[v],
+                    g->workspace[v]};
 }
 
 /* Whether v has a computation of its own: it is neither given nor a by-product. */
@@ -183,7 +233,8 @@ pb_status pb_graph_form_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HA
 
 /* Replacements for pb_graph_with_costs; NULL leaves a text unchanged. */
 typedef struct pb_graph_costs {
-    const uint64_t *cost; /* by node; used for computed nodes, the others keep theirs */
+    const uint64_t *cost;        /* by node; used for computed nodes, the others keep theirs */
+    const uint64_t *recipe_cost; /* by index into the graph's recipes; NULL: they keep theirs */
     const char *cost_unit, *size_unit;
     const char *extra;             /* JSON members `"key":value` to add to the graph's own */
     const char *const *node_extra; /* by node: members to add to the node's own, NULL for none */
@@ -217,6 +268,8 @@ void pb_builder_clear(pb_builder *b); /* removes everything, to build another gr
 pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *out);
 /* The ends may be nodes that do not exist yet; freeze checks them. */
 pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to);
+/* Of a node that was added before; 0 is the default. */
+pb_status pb_builder_set_priority(pb_builder *b, pb_node v, uint64_t priority);
 pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input);
 pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner);
 pb_status pb_builder_add_target(pb_builder *b, pb_node v);
@@ -225,6 +278,17 @@ pb_status pb_builder_add_target(pb_builder *b, pb_node v);
 pb_status pb_builder_add_note(pb_builder *b, pb_node v, pb_note_kind kind, const char *name, uint64_t value);
 /* The machine that the graph's file carries; it must outlive the graph. */
 void pb_builder_set_machine(pb_builder *b, const pb_machine *machine);
+/* A recipe of node v, which may be added later. Its inputs, in-place inputs and times follow by its number. */
+typedef struct pb_recipe_spec {
+    const char *name; /* NULL for none */
+    uint64_t cost, workspace;
+    pb_work work;
+    const char *extra; /* unknown JSON fields; NULL for none */
+} pb_recipe_spec;
+pb_status pb_builder_add_recipe(pb_builder *b, pb_node v, const pb_recipe_spec *spec, uint32_t *number);
+pb_status pb_builder_add_recipe_input(pb_builder *b, uint32_t number, pb_node input);
+pb_status pb_builder_add_recipe_inplace(pb_builder *b, uint32_t number, pb_node input);
+pb_status pb_builder_add_recipe_time(pb_builder *b, uint32_t number, const char *processor, uint64_t time);
 /* Appends to the named order; it must list every computed node once (given nodes and by-products may be left out). */
 pb_status pb_builder_add_order(pb_builder *b, pb_node v);
 /* A NULL leaves that text unchanged. */

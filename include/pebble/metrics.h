@@ -12,10 +12,14 @@ extern "C" {
  *   returns PB_ERANGE if the weighted cost passes 128 bits */
 pb_status pb_metrics_measure(pb_context *ctx, const pb_certificate *c, pb_metrics *out);
 
+/* What bounds and gaps are about: the makespan; in the timed game the span if that is the objective. */
+uint64_t pb_metrics_objective(const pb_game *game, const pb_metrics *m);
+
 /* The gap to a lower bound on the makespan; negative if the bound is 0 and the makespan is not. */
 double pb_metrics_gap(uint64_t makespan, uint64_t lower_bound);
 
-/* The weighted cost of these figures; false if it passes 128 bits. */
+/* The weighted cost of these figures, in which recompute, uncompute and io are the cost of the work; not for the timed
+ * game. False if it passes 128 bits. */
 bool pb_metrics_cost(const pb_metrics *m, const pb_weights *w, pb_u128 *cost);
 
 typedef enum pb_axis { PB_AXIS_MOVES, PB_AXIS_TIME } pb_axis;

@@ -2,6 +2,7 @@
 #ifndef PEBBLE_REPORT_H
 #define PEBBLE_REPORT_H
 
+#include "layout.h"
 #include "metrics.h"
 #include "sweep.h"
 
@@ -44,6 +45,8 @@ pb_status pb_steps_csv_write(pb_context *ctx, const pb_certificate *c, pb_sink s
 pb_status pb_steps_json_write(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink);
 /* The graph in DOT, coloured by the plan's treatment of each value. */
 pb_status pb_plan_dot_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* Memory over time as a picture, stacked by group, with the cap, the peak and the time spent on recomputation. */
+pb_status pb_plan_svg_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* Chrome/Perfetto trace: moves as slices on compute and transfer tracks, memory as counters. */
 pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* Adjoint chains in the remat and tiered games: Forward, Reverse, Copy and Move actions, one per line
@@ -66,6 +69,21 @@ pb_status pb_plan_form_find(pb_context *ctx, const char *name, const pb_plan_for
 
 /* The metrics of a schedule as one JSON object, as its file has them. */
 pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_weights *weights, pb_sink sink);
+
+/* ---- arrays that the page plays (docs/server.md describes the bytes); little-endian on every machine ---- */
+
+/* Places, edges, sizes and costs. */
+pb_status pb_player_layout_write(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, pb_sink sink);
+/* Names of nodes, then of groups. */
+pb_status pb_player_names_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
+/* The moves, with memory and time of each.
+ *   returns PB_ERANGE   2^32-1 moves or more */
+pb_status pb_player_frames_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* The same for `attempt` of a strategy without a plan: its last move exceeds the cap, and needs `need`. */
+pb_status pb_player_attempt_write(pb_context *ctx, const pb_game *game, const pb_moves *attempt, uint64_t need,
+                                  pb_sink sink);
+
+/* ---- sweeps ---- */
 
 /* Sweeps (docs/sweep.md). One row per cell, with or without the header line. */
 pb_status pb_sweep_csv_write(pb_context *ctx, const pb_sweep *s, bool names, pb_sink sink);

@@ -10,7 +10,7 @@ extern "C" {
 
 typedef uint64_t pb_step; /* 0-based position of a move */
 
-typedef enum pb_op { PB_COMPUTE, PB_UNCOMPUTE, PB_FREE, PB_STORE, PB_LOAD, PB_DROP, PB_OP_COUNT } pb_op;
+typedef enum pb_op { PB_COMPUTE, PB_UNCOMPUTE, PB_FREE, PB_STORE, PB_LOAD, PB_DROP, PB_COPY, PB_OP_COUNT } pb_op;
 const char *pb_op_name(pb_op op);
 bool pb_op_parse(const char *name, size_t length, pb_op *out);
 
@@ -26,14 +26,22 @@ typedef struct pb_move {
     uint8_t op;   /* pb_op */
     uint8_t tier; /* 1.. for store, load, drop; else 0 */
     uint8_t flags;
-    uint8_t zero;
+    uint8_t by; /* of a computation: the recipe, counted from 1; 0: by the node's own inputs */
 } pb_move;
 
-/* A growing list of moves in an arena. Only the calls below may fill it: they keep `extra` consistent. */
+/* When and where a move of the timed game happens. */
+typedef struct pb_when {
+    uint64_t at;
+    uint32_t place; /* computation: processor; copy: link; free: memory. An index into the machine's list */
+} pb_when;
+
+/* A growing list of moves in an arena. Only the calls below may fill it: they keep `extra` and `when` consistent. */
 typedef struct pb_moves {
     pb_arena *arena;
     pb_move *move;
     pb_step count, room;
+    pb_when *when; /* one per move in the timed game; else NULL */
+    pb_step when_count, when_room;
     uint32_t *extra;
     size_t extra_count, extra_room;
 } pb_moves;
@@ -43,10 +51,23 @@ void pb_moves_init(pb_moves *moves, pb_arena *arena);
 pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier);
 /* A computation; `over` may be PB_NO_NODE, `also` has also_count by-products. */
 pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, const pb_node *also, uint32_t also_count);
+/* A computation by recipe `by`, counted from 1; by-products are not made by recipes. */
+pb_status pb_moves_add_recipe(pb_moves *moves, pb_node node, uint32_t by, pb_node over);
+/* Move k of another list. */
+pb_status pb_moves_add_copy(pb_moves *moves, const pb_moves *from, pb_step k);
 /* A computation whose value is made in borrowed memory. */
 pb_status pb_moves_add_borrowed(pb_moves *moves, pb_node node);
+/* The move that was added last happens here and then; for each move of the timed game. */
+pb_status pb_moves_set_when(pb_moves *moves, uint32_t place, uint64_t at);
+/* Whether every move has a time. */
+bool pb_moves_timed(const pb_moves *moves);
 /* The input whose memory move k reuses, or PB_NO_NODE. */
 pb_node pb_moves_over(const pb_moves *moves, pb_step k);
+/* How move k, a computation, computes its node. */
+static inline pb_way pb_moves_way(const pb_moves *moves, const pb_graph *g, pb_step k)
+{
+    return pb_graph_way(g, moves->move[k].node, moves->move[k].by);
+}
 /* The by-products that move k makes; *count may be 0. */
 const pb_node *pb_moves_also(const pb_moves *moves, pb_step k, uint32_t *count);
 
@@ -65,6 +86,9 @@ typedef struct pb_metrics {
     pb_u128 cost;         /* in units of 10^-digits of the weights */
     double overhead, gap; /* gap is negative when there is no bound */
     uint64_t borrowed;    /* max borrowed memory in use */
+    /* Of the timed game, in which overhead is negative with several processors, and `depth` is 0. */
+    uint64_t span;         /* the longest time between a processor's first start and last end */
+    const uint64_t *peaks; /* by memory of the machine; NULL in other games. Lives as long as the certificate */
 } pb_metrics;
 
 /* The metrics that a file states, as bits in the order of pb_metrics. */
@@ -83,6 +107,8 @@ enum {
     PB_STATED_OVERHEAD = 1 << 11,
     PB_STATED_GAP = 1 << 12,
     PB_STATED_BORROWED = 1 << 13,
+    PB_STATED_SPAN = 1 << 14,
+    PB_STATED_PEAKS = 1 << 15,
 };
 
 /* Addresses of the values of a plan, in the order of its lifetimes (pack.h). */
@@ -103,15 +129,18 @@ typedef struct pb_schedule {
     uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];
-    const pb_machine
-        *machine; /* NULL, or its first processor prices the graph, and its links the tiers that name some */
+    /* NULL, or its first processor prices the graph, and its links the tiers that name some; in the timed game it has
+     * the lanes and memories, and `cap` is that of its first memory. */
+    const pb_machine *machine;
     /* Prices are decimals, and `links` (store and load of each tier) cost the same for every value of the graph. */
     bool linked;
     pb_price_link links[PB_MAX_TIERS][2];
     pb_weights weights;
+    pb_objective objective; /* of the timed game */
 
     const char *strategy;     /* "" when unknown */
     const char *policy;       /* the policy that its strategy used; NULL: the strategy takes none */
+    uint32_t priorities;      /* nodes whose priority the policy has followed */
     const char *policy_asked; /* of a portfolio's request; written in files if `policy` is NULL: it was not used */
     uint64_t seed, ticks;     /* ticks: the limit, 0 for none */
     uint32_t threads;

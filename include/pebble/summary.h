@@ -12,6 +12,31 @@ extern "C" {
 /* The fields of one row of a comparison, without the braces. `base` is the game if the row has none. */
 pb_status pb_row_json_write(pb_context *ctx, const pb_plan_result *p, const pb_game *base, pb_sink sink);
 
+/* ---- what a comparison shows first ---- */
+
+/* One line of the table. Rows whose plans have the same moves share a line. */
+typedef struct pb_view_line {
+    uint32_t count;
+    const uint32_t *rows;      /* of the comparison */
+    const char *const *titles; /* of each: "baseline", "program-order", "partial", "reversible", "best"; NULL: none */
+} pb_view_line;
+
+typedef struct pb_view {
+    const pb_view_line *lines;
+    uint32_t count;
+    uint32_t hidden; /* rows that no line shows */
+} pb_view;
+
+/* The lines of a comparison.
+ *   in   all    every row, by game and then the cheapest first. Else those that decide: keep everything, program order,
+ *               the best of fixed intervals and depths, the usual choices, Bennett's recursion, schedules of the user,
+ *               and the best plan */
+pb_status pb_view_make(pb_context *ctx, const pb_comparison *c, bool all, pb_arena *result, pb_view *out);
+/* The title of a row by itself, without "partial" and "best"; NULL: none. */
+const char *pb_row_title(const pb_plan_result *p);
+/* Computations, uncomputations and transfers of a plan: its moves without frees and drops. */
+uint64_t pb_operation_count(const pb_moves *moves);
+
 /* ---- the minimum work of the reversible game, shown with a comparison ---- */
 
 typedef struct pb_front_view {
@@ -30,6 +55,9 @@ bool pb_front_matters(const pb_comparison *rows);
 /* The document of `pebble compare --json`. `view` may be NULL. */
 pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t program_peak,
                                    const pb_comparison *rows, const pb_front_view *view, pb_sink sink);
+
+/* As a picture: peaks under the cap and extra work, best first; reasons where there is no plan. */
+pb_status pb_comparison_svg_write(pb_context *ctx, const pb_game *base, const pb_comparison *rows, pb_sink sink);
 
 /* ---- graphs ---- */
 

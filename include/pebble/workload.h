@@ -26,6 +26,8 @@ typedef struct pb_workload_row {
     const char *needs; /* what this build lacks for it ("oneDNN is not built in (install...)"), or NULL */
     const pb_workload_option *options; /* pebble fit varies `batch` */
     uint32_t option_count;
+    /* NULL, or an option that makes the values smaller and the work larger: better where memory is very tight. */
+    const pb_option *smaller;
 } pb_workload_row;
 uint32_t pb_workload_count(void);
 void pb_workload_row_of(uint32_t i, pb_workload_row *out);

@@ -86,11 +86,13 @@ static void bound_last(const pb_game *game, pb_bounds *b)
         raise(b, stays + least, PB_NO_NODE, "end");
 }
 
-/* A value given in slow memory can only be used if the game has slow memory. */
+/* A value given in slow memory can only be used if the game has slow memory, or a recipe for it. */
 static bool out_of_reach(const pb_game *game, pb_node v)
 {
     uint16_t flags = game->graph->flags[v];
     if (!(flags & PB_NODE_GIVEN_SLOW) || (game->kind == PB_GAME_TIERED && game->tier_count))
+        return false;
+    if (pb_game_recipes(game) && pb_graph_recipes(game->graph, v)) /* it has existed, so a recipe may bring it */
         return false;
     bool read = false; /* a slow value that is only a target counts as computed */
     for (uint32_t k = game->graph->out_start[v]; k < game->graph->out_start[v + 1] && !read; k++)
@@ -168,6 +170,10 @@ static bool add_load(const pb_game *game, pb_node v, sums *s)
 {
     const pb_tier *tier = &game->tiers[0];
     uint64_t price = pbi_load_price(tier, game->graph->size[v]);
+    for (uint32_t by = pb_graph_recipes(game->graph, v); by > 0; by--) { /* or it comes by recipe */
+        uint64_t cost = pb_graph_way(game->graph, v, by).cost;
+        price = cost < price ? cost : price;
+    }
     if (price == UINT64_MAX || !pbi_add(s->makespan, price, &s->makespan))
         return false;
     s->extra += price;
@@ -216,7 +222,7 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
 static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b)
 {
     pbi_tree_found found;
-    if (game->kind != PB_GAME_REMAT || b->impossible)
+    if (game->kind != PB_GAME_REMAT || b->impossible || pb_game_recipes(game))
         return PB_OK;
     pb_status status = pbi_tree_order(ctx, game, PBI_TREE_LEAST, NULL, &found);
     if (status != PB_OK || !found.is_forest || found.recomputing_helps)

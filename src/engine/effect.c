@@ -21,7 +21,7 @@ static pbi_effect computing(const pb_graph *g, const pb_moves *moves, pb_step k,
     }
     if (!there[v])
         there[v] = lent ? 2 : 1;
-    e.during = e.made - saved + g->workspace[v];
+    e.during = e.made - saved + pb_moves_way(moves, g, k).workspace;
     return e;
 }
 

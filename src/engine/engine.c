@@ -36,8 +36,10 @@ static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
         const pb_move *move = &moves->move[k];
         if (move->op != PB_COMPUTE)
             continue;
-        if (!e->kernels->of[move->node])
-            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s is computed but has no kernel; set one",
+        if (!pbi_kernel_of(e, move->node, move->by))
+            return pbi_fail(e->ctx, PB_EINVAL,
+                            move->by ? "node %.80s is computed by a recipe that has no kernel; set one"
+                                     : "node %.80s is computed but has no kernel; set one",
                             pb_graph_name(e->graph, move->node));
         if (move->flags & PB_MOVE_BORROW) {
             e->lends = true;

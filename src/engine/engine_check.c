@@ -94,10 +94,10 @@ static uint64_t sum_of(const pb_engine *e, pb_node v)
 
 static uint64_t sum_of_inputs(const suspect *s)
 {
-    const pb_graph *g = s->e->graph;
+    pb_way way = pb_graph_way(s->e->graph, s->call.node, s->call.by);
     uint64_t sum = 0;
-    for (uint32_t i = g->in_start[s->call.node]; i < g->in_start[s->call.node + 1]; i++)
-        sum ^= g->in[i] == s->over ? 0 : sum_of(s->e, g->in[i]);
+    for (uint32_t i = 0; i < way.in_count; i++)
+        sum ^= way.in[i] == s->over ? 0 : sum_of(s->e, way.in[i]);
     return sum;
 }
 
@@ -106,8 +106,9 @@ static void show(const suspect *s, bool shown)
     const pb_engine *e = s->e;
     const pb_graph *g = e->graph;
     pb_node v = s->call.node;
-    for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        e->check.table[g->in[i]] = shown ? e->value[g->in[i]] : e->check.decoy;
+    pb_way way = pb_graph_way(g, v, s->call.by);
+    for (uint32_t i = 0; i < way.in_count; i++)
+        e->check.table[way.in[i]] = shown ? e->value[way.in[i]] : e->check.decoy;
     for (uint32_t i = g->part_start ? g->part_start[v] : 0; g->part_start && i < g->part_start[v + 1]; i++)
         e->check.table[g->part[i]] = shown ? e->value[g->part[i]] : e->check.decoy;
     e->check.table[v] = shown ? e->value[v] : e->check.decoy;
@@ -140,7 +141,7 @@ static pb_status run(suspect *s, unsigned char decoy)
     pb_engine *e = s->e;
     e->during -= e->granted_bytes; /* granted to the previous run of the same kernel, which returned them */
     pbi_forget_grants(e);
-    pb_status status = e->kernels->of[s->call.node](e->kernels->state, e->ctx, &s->call);
+    pb_status status = pbi_kernel_of(e, s->call.node, s->call.by)(e->kernels->state, e->ctx, &s->call);
     return status == PB_OK ? run_with_decoy(s, decoy) : status;
 }
 
@@ -201,7 +202,7 @@ static pb_status run_again(suspect *s)
     pb_engine *e = s->e;
     pb_node v = s->call.node;
     bool exclusive = e->kernels->kinds && (e->kernels->kinds[v] & PB_KERNEL_XOR);
-    if (e->graph->flags[v] & PB_NODE_ONCE)
+    if ((e->graph->flags[v] & PB_NODE_ONCE) && !s->call.by)
         return PB_OK;
     s->call.times = s->call.times ? s->call.times : 1;
     if (exclusive && (s->was_there || s->parts || s->over != PB_NO_NODE))
@@ -224,7 +225,9 @@ pb_status pbi_check_run(pb_engine *e, const pb_call *call, pb_node over, const p
     pb_node v = call->node;
     suspect s = {.e = e, .call = *call, .over = over, .part = part, .parts = parts, .was_there = was_there};
     s.call.value = e->check.table;
-    s.workspace = e->phase->game->graph->workspace[v];
+    s.workspace = pb_graph_way(e->phase->game->graph, v, call->by).workspace;
+    if (call->by) /* what it recovers may have other bits, and so has what is recomputed from it */
+        memset(e->check.sum, 0, g->node_count * sizeof *e->check.sum);
     s.inputs = sum_of_inputs(&s);
     if (s.workspace)
         pbi_check_fresh(e, call->workspace, s.workspace, s.workspace);

@@ -172,7 +172,7 @@ pb_status pbi_fill_slow(pb_engine *e);
 /* The value was freed: its bytes are available once no store reads them. */
 pb_status pbi_leave(pb_engine *e, pb_node v);
 /* Before a computation of v: waits until its inputs are loaded, and what it overwrites is stored. */
-pb_status pbi_wait_for_operands(pb_engine *e, pb_node v, pb_node over);
+pb_status pbi_wait_for_operands(pb_engine *e, pb_node v, uint32_t by, pb_node over);
 /* Waits until memory during the next move, and the places of values that start then, are available. */
 pb_status pbi_make_room(pb_engine *e, uint64_t during, pb_step k);
 /* Starts the loads that are due. */
@@ -242,5 +242,15 @@ typedef struct pbi_piece_move {
 } pbi_piece_move;
 /* Pieces do not overlap before and after, and are never below `start`. Needs no memory; reorders the list. */
 void pbi_rearrange(unsigned char *memory, uint64_t start, pbi_piece_move *piece, uint32_t count);
+
+/* What computes v by recipe `by`, or by its own inputs (0); NULL: nothing does. */
+static inline pb_kernel pbi_kernel_of(const pb_engine *e, pb_node v, uint32_t by)
+{
+    if (!by)
+        return e->kernels->of[v];
+    return e->kernels->recipe && by <= pb_graph_recipes(e->graph, v)
+               ? e->kernels->recipe[e->graph->recipe_start[v] + by - 1]
+               : NULL;
+}
 
 #endif

@@ -177,6 +177,7 @@ static pb_status compute_plainly(pb_engine *e, pb_step k, pb_node v)
 
 typedef struct computation {
     pb_node v, over; /* over: the input that is overwritten, or PB_NO_NODE */
+    uint32_t by;     /* the recipe */
     const pb_node *part;
     uint32_t parts;
     bool was_there, lent;
@@ -190,6 +191,7 @@ static computation computation_of(const pb_engine *e, pb_step k)
     const pb_moves *moves = e->phase->moves;
     const pb_move *move = &moves->move[k];
     computation c = {.v = move->node,
+                     .by = move->by,
                      .over = move->flags & PB_MOVE_OVER ? pb_moves_over(moves, k) : PB_NO_NODE,
                      .was_there = e->value[move->node] != NULL,
                      .lent = move->flags & PB_MOVE_BORROW};
@@ -203,7 +205,7 @@ static computation computation_of(const pb_engine *e, pb_step k)
         c.gone = g->size[c.over];
         saved = own < c.gone ? own : c.gone;
     }
-    c.during = e->used + c.made - saved + e->phase->game->graph->workspace[c.v];
+    c.during = e->used + c.made - saved + pb_graph_way(e->phase->game->graph, c.v, c.by).workspace;
     return c;
 }
 
@@ -216,6 +218,7 @@ static pb_status run_kernel(pb_engine *e, pb_step k, const computation *c)
         hide_parts(e, c->v);
     pb_call call = call_of(e, c->v, take_places(e, k + 1));
     call.parts_only = c->was_there;
+    call.by = c->by;
     e->times[c->v]++;
     if (c->lent)
         lend(e, c->v);
@@ -225,7 +228,7 @@ static pb_status run_kernel(pb_engine *e, pb_step k, const computation *c)
         set_up_result(e, c->v, c->part[i], PB_NO_NODE);
     start_kernel_time(e);
     pb_status status = e->options.check ? pbi_check_run(e, &call, c->over, c->part, c->parts, c->was_there)
-                                        : e->kernels->of[c->v](e->kernels->state, e->ctx, &call);
+                                        : pbi_kernel_of(e, c->v, c->by)(e->kernels->state, e->ctx, &call);
     add_kernel_time(e, &e->m.kernel_ns, &ns);
     if (has_parts)
         show_parts(e, c->v);
@@ -241,7 +244,7 @@ static pb_status compute(pb_engine *e, pb_step k)
     computation c = computation_of(e, k);
     pb_status status = PB_OK;
     if (e->pending_count) {
-        status = pbi_wait_for_operands(e, c.v, c.over);
+        status = pbi_wait_for_operands(e, c.v, c.by, c.over);
         if (status == PB_OK)
             status = pbi_make_room(e, c.during, k);
         if (status != PB_OK)
@@ -283,7 +286,7 @@ static pb_status uncompute(pb_engine *e, pb_step k)
     pb_node v = e->phase->moves->move[k].node;
     uint64_t size = g->size[v];
     bool lent = size ? !pbi_in_block(e, e->value[v]) : e->lent_count && e->lent_sum[v] == UINT64_MAX;
-    pb_status status = e->pending_count ? pbi_wait_for_operands(e, v, PB_NO_NODE) : PB_OK;
+    pb_status status = e->pending_count ? pbi_wait_for_operands(e, v, 0, PB_NO_NODE) : PB_OK;
     if (status != PB_OK)
         return status;
     uint64_t during = e->used + e->phase->game->graph->workspace[v];
@@ -354,7 +357,7 @@ static pb_status play(pb_engine *e, pb_step k)
         return status;
     switch (move->op) {
     case PB_COMPUTE:
-        if (!move->flags && !e->special && !e->pending_count && !(e->graph->flags[v] & PB_NODE_HAS_PARTS))
+        if (!move->flags && !move->by && !e->special && !e->pending_count && !(e->graph->flags[v] & PB_NODE_HAS_PARTS))
             return compute_plainly(e, k, v);
         return compute(e, k);
     case PB_FREE: return PB_OK;

@@ -124,6 +124,19 @@ static void find_spreads(profiler *p, uint32_t repeats, uint64_t *column, pb_spr
     }
 }
 
+/* Recipes are not run: each is taken to be as much faster or slower than stated as its node. */
+static const uint64_t *recipe_costs(const pb_graph *g, const uint64_t *cost, pb_arena *scratch)
+{
+    uint32_t count = g->recipe_start ? g->recipe_start[g->node_count] : 0;
+    uint64_t *own = pb_arena_alloc(scratch, (size_t)count + 1, sizeof *own);
+    for (pb_node v = 0; own && count && v < g->node_count; v++)
+        for (uint32_t i = g->recipe_start[v]; i < g->recipe_start[v + 1]; i++) {
+            double scaled = g->cost[v] ? (double)g->recipe[i].cost / (double)g->cost[v] * (double)cost[v] : 0;
+            own[i] = g->cost[v] && scaled < 0x1p62 ? (uint64_t)scaled : g->recipe[i].cost;
+        }
+    return own;
+}
+
 static pb_status make_graph(profiler *p, pb_arena *scratch, pb_arena *result, pb_profiled *out)
 {
     const pb_graph *g = p->g;
@@ -151,7 +164,15 @@ static pb_status make_graph(profiler *p, pb_arena *scratch, pb_arena *result, pb
     snprintf(text, sizeof text,
              "\"profile\":{\"repeats\":%" PRIu32 ",\"run_ns\":%" PRIu64 ",\"overhead_ns\":%" PRIu64 "}", out->repeats,
              out->run.median, out->overhead_ns);
-    pb_graph_costs costs = {cost, "ns", "byte", text, extra};
+    const uint64_t *recipes = recipe_costs(g, cost, scratch);
+    if (!recipes)
+        return PB_ENOMEM;
+    pb_graph_costs costs = {.cost = cost,
+                            .recipe_cost = recipes,
+                            .cost_unit = "ns",
+                            .size_unit = "byte",
+                            .extra = text,
+                            .node_extra = extra};
     return pb_graph_with_costs(p->ctx, g, &costs, result, &out->graph);
 }
 

@@ -177,12 +177,12 @@ pb_status pbi_leave(pb_engine *e, pb_node v)
     return status;
 }
 
-pb_status pbi_wait_for_operands(pb_engine *e, pb_node v, pb_node over)
+pb_status pbi_wait_for_operands(pb_engine *e, pb_node v, uint32_t by, pb_node over)
 {
-    const pb_graph *g = e->graph;
+    pb_way way = pb_graph_way(e->graph, v, by);
     pb_status status = PB_OK;
-    for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1] && status == PB_OK; i++)
-        status = wait_for_load(e, g->in[i]);
+    for (uint32_t i = 0; i < way.in_count && status == PB_OK; i++)
+        status = wait_for_load(e, way.in[i]);
     if (over != PB_NO_NODE && status == PB_OK)
         status = wait_for_value(e, over);
     if (e->value[v] && status == PB_OK) /* recomputed for its by-products */

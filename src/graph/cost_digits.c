@@ -30,8 +30,13 @@ static bool multiply_costs(pb_builder *b, uint64_t factor)
     for (size_t v = 0; v < b->names.count; v++)
         if (b->record[v].cost > UINT64_MAX / factor)
             return false;
+    for (size_t i = 0; i < b->recipe_count; i++)
+        if (b->recipes[i].cost > UINT64_MAX / factor)
+            return false;
     for (size_t v = 0; v < b->names.count; v++)
         b->record[v].cost *= factor;
+    for (size_t i = 0; i < b->recipe_count; i++)
+        b->recipes[i].cost *= factor;
     return true;
 }
 

@@ -129,13 +129,21 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
         return PB_ENOMEM;
     }
     uint16_t known = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW | PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET;
-    b->record[index] = (pbi_record){spec->cost, spec->size, spec->workspace, group, spec->flags & known};
+    b->record[index] = (pbi_record){spec->cost, spec->size, spec->workspace, group, spec->flags & known, 0};
     if (out)
         *out = (pb_node)index;
     return PB_OK;
 }
 
-static pb_status pairs_add(pb_builder *b, pbi_pairs *pairs, pb_node x, pb_node y)
+pb_status pb_builder_set_priority(pb_builder *b, pb_node v, uint64_t priority)
+{
+    if (v >= b->names.count)
+        return pbi_fail(b->ctx, PB_EGRAPH, "node %" PRIu32 " does not exist yet; add it before its priority", v);
+    b->record[v].priority = priority;
+    return PB_OK;
+}
+
+pb_status pbi_pairs_add(pb_builder *b, pbi_pairs *pairs, pb_node x, pb_node y)
 {
     void *item = pairs->item;
     if (!pbi_arena_reserve(&b->arena, &item, &pairs->room, pairs->count + 1, sizeof *pairs->item))
@@ -160,17 +168,17 @@ pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to)
     if (b->edges.count >= PB_MAX_EDGES)
         return pbi_fail(b->ctx, PB_ERANGE, "the graph has more edges than the limit of %u; use a smaller graph",
                         PB_MAX_EDGES);
-    return pairs_add(b, &b->edges, from, to);
+    return pbi_pairs_add(b, &b->edges, from, to);
 }
 
 pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input)
 {
-    return pairs_add(b, &b->inplace, v, input);
+    return pbi_pairs_add(b, &b->inplace, v, input);
 }
 
 pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner)
 {
-    return pairs_add(b, &b->byproduct, v, owner);
+    return pbi_pairs_add(b, &b->byproduct, v, owner);
 }
 
 pb_status pb_builder_add_target(pb_builder *b, pb_node v) { return nodes_add(b, &b->targets, v); }

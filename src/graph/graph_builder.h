@@ -34,6 +34,7 @@ typedef struct pbi_record {
     uint64_t cost, size, workspace;
     uint32_t group; /* UINT32_MAX: none */
     uint16_t flags;
+    uint64_t priority;
 } pbi_record;
 
 /* A note of a node; PB_NO_NODE: memory in use by the graph. */
@@ -46,6 +47,20 @@ typedef struct pbi_extra {
     pb_node node;
     char *text;
 } pbi_extra;
+
+/* A recipe and its node; rows and times follow in lists by number. */
+typedef struct pbi_recipe_record {
+    pb_node node;
+    char *name, *extra;
+    uint64_t cost, workspace;
+    pb_node_work work;
+} pbi_recipe_record;
+
+/* A measured duration of a recipe. */
+typedef struct pbi_recipe_time {
+    uint32_t recipe;
+    pb_note note;
+} pbi_recipe_time;
 
 struct pb_builder {
     pb_context *ctx;
@@ -63,6 +78,11 @@ struct pb_builder {
     size_t work_count, work_room;
     pbi_noted *notes;
     size_t note_count, note_room;
+    pbi_recipe_record *recipes;
+    size_t recipe_count, recipe_room;
+    pbi_pairs recipe_in, recipe_inplace; /* recipe, input */
+    pbi_recipe_time *recipe_times;
+    size_t recipe_time_count, recipe_time_room;
     const pb_machine *machine;
     pbi_extra *extras;
     size_t extra_count, extra_room;
@@ -76,9 +96,16 @@ struct pb_builder {
 /* The number of a text, which is added if it is new. */
 pb_status pbi_names_number(pb_builder *b, pbi_names *names, const char *text, size_t length, uint32_t *out);
 
-/* graph_notes.c: the work of node `v`, the last one so far; and everything that is for machines in the graph. */
+pb_status pbi_pairs_add(pb_builder *b, pbi_pairs *pairs, pb_node x, pb_node y);
+
+/* graph_notes.c: the number of a word, PB_NO_WORD for an empty one; the work of node `v`, the last one so far; and
+ * everything that is for machines in the graph. */
+pb_status pbi_word_number(pb_builder *b, const char *word, uint32_t *out);
 pb_status pbi_builder_take_work(pb_builder *b, pb_node v, const pb_work *spec);
 pb_status pbi_freeze_notes(pb_builder *b, pb_graph *g, pb_arena *result);
+
+/* graph_recipes.c: after the words. */
+pb_status pbi_freeze_recipes(pb_builder *b, pb_graph *g, pb_arena *result, pb_arena *scratch);
 
 /* Decimals that a cost may have. */
 #define PBI_COST_DIGITS 12

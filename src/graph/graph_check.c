@@ -91,6 +91,33 @@ static pb_status check_notes(pb_context *ctx, const pb_graph *g)
     return PB_OK;
 }
 
+static bool row_is_sound(const pb_graph *g, pb_node v, const pb_node *row, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (row[i] >= g->node_count || row[i] == v || (i && row[i] <= row[i - 1]))
+            return false;
+    return true;
+}
+
+static pb_status check_recipes(pb_context *ctx, const pb_graph *g)
+{
+    for (pb_node v = 0; g->recipe_start && v < g->node_count; v++)
+        for (uint32_t k = g->recipe_start[v]; k < g->recipe_start[v + 1]; k++) {
+            const pb_recipe *r = &g->recipe[k];
+            uint32_t found = 0;
+            if (!row_is_sound(g, v, r->in, r->in_count) || !row_is_sound(g, v, r->inplace, r->inplace_count))
+                return broken(ctx, "the inputs of a recipe do not ascend, or are not other nodes", v);
+            for (uint32_t i = 0; i < r->in_count; i++)
+                found += found < r->inplace_count && r->inplace[found] == r->in[i];
+            if (found != r->inplace_count)
+                return broken(ctx, "an in-place entry of a recipe is not an input", v);
+            for (uint32_t i = 0; i < r->time_count; i++)
+                if (r->time[i].word >= g->word_count)
+                    return broken(ctx, "a recipe has an unknown processor", v);
+        }
+    return PB_OK;
+}
+
 pb_status pb_graph_check(pb_context *ctx, const pb_graph *g)
 {
     pb_arena scratch;
@@ -103,6 +130,8 @@ pb_status pb_graph_check(pb_context *ctx, const pb_graph *g)
         status = check_byproducts(ctx, g);
     if (status == PB_OK)
         status = check_notes(ctx, g);
+    if (status == PB_OK)
+        status = check_recipes(ctx, g);
     uint32_t targets = 0;
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         if (g->flags[v] & PB_NODE_TARGET && (targets >= g->target_count || g->targets[targets++] != v))

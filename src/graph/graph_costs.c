@@ -24,6 +24,30 @@ static pb_status replace_costs(pb_context *ctx, pb_graph *g, const uint64_t *cos
     return PB_OK;
 }
 
+/* The recipes with other costs. The sum of the node costs is known to fit. */
+static pb_status replace_recipe_costs(pb_context *ctx, pb_graph *g, const uint64_t *cost, pb_arena *result)
+{
+    uint32_t count = g->recipe_start ? g->recipe_start[g->node_count] : 0;
+    pb_recipe *own = pb_arena_alloc(result, count, sizeof *own);
+    uint64_t sum = 0;
+    if (!count || !cost)
+        return PB_OK;
+    if (!own)
+        return PB_ENOMEM;
+    bool fits = true;
+    for (pb_node v = 0; v < g->node_count; v++)
+        fits = fits && pbi_add(sum, g->cost[v], &sum);
+    for (uint32_t i = 0; i < count; i++) {
+        own[i] = g->recipe[i];
+        own[i].cost = cost[i];
+        fits = fits && pbi_add(sum, cost[i], &sum);
+    }
+    if (!fits)
+        return pbi_fail(ctx, PB_ERANGE, "the sum of all costs exceeds 2^64; use a coarser cost unit");
+    g->recipe = own;
+    return PB_OK;
+}
+
 /* "a,b", or the one that is not empty. */
 static const char *join(pb_arena *arena, const char *a, const char *b)
 {
@@ -78,6 +102,8 @@ pb_status pb_graph_with_costs(pb_context *ctx, const pb_graph *g, const pb_graph
     *copy = *g;
     copy->cost_digits = costs->cost_unit ? 0 : g->cost_digits;
     pb_status status = replace_costs(ctx, copy, costs->cost, result);
+    if (status == PB_OK)
+        status = replace_recipe_costs(ctx, copy, costs->recipe_cost, result);
     if (status == PB_OK && (!replace_text(result, costs->cost_unit, &copy->cost_unit) ||
                             !replace_text(result, costs->size_unit, &copy->size_unit) ||
                             (costs->extra && !(copy->extra = join(result, g->extra, costs->extra)))))
@@ -98,7 +124,16 @@ pb_status pb_graph_form_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HA
     form.note = NULL;
     form.machine = NULL;
     form.cost = pb_arena_zero(&scratch, (size_t)g->node_count + 1, sizeof *form.cost);
-    pb_status status = form.cost ? pb_graph_hash(ctx, &form, hash) : PB_ENOMEM;
+    uint32_t recipes = g->recipe_start ? g->recipe_start[g->node_count] : 0;
+    pb_recipe *recipe = pb_arena_alloc(&scratch, recipes, sizeof *recipe);
+    for (uint32_t i = 0; recipe && i < recipes; i++) {
+        recipe[i] = form.recipe[i];
+        recipe[i].cost = 0;
+        recipe[i].work = (pb_node_work){.op = PB_NO_WORD, .dtype = PB_NO_WORD};
+        recipe[i].time_count = 0;
+    }
+    form.recipe = recipe;
+    pb_status status = form.cost && (recipe || !recipes) ? pb_graph_hash(ctx, &form, hash) : PB_ENOMEM;
     pb_arena_release(&scratch);
     return status;
 }

@@ -302,6 +302,11 @@ static pb_status freeze_quantities(freezer *f)
             most_workspace = r->workspace;
         fits = fits && pbi_add(sizes, r->size, &sizes) && pbi_add(costs, r->cost, &costs);
     }
+    for (size_t i = 0; i < f->b->recipe_count; i++) {
+        const pbi_recipe_record *r = &f->b->recipes[i];
+        most_workspace = r->workspace > most_workspace ? r->workspace : most_workspace;
+        fits = fits && pbi_add(costs, r->cost, &costs);
+    }
     if (!fits || !pbi_add(sizes, most_workspace, &all) || all == UINT64_MAX)
         return pbi_fail(f->ctx, PB_ERANGE, "the sum of all sizes or costs exceeds 2^64; use coarser units%s",
                         f->b->cost_digits ? ", or round costs to fewer decimals" : "");
@@ -312,6 +317,21 @@ static pb_status freeze_quantities(freezer *f)
     f->g->fixed_size = f->b->fixed_size;
     f->g->forward_only = f->b->forward_only;
     f->g->cost_digits = f->b->cost_digits;
+    return PB_OK;
+}
+
+/* An array only where a node has a priority. */
+static pb_status freeze_priorities(freezer *f)
+{
+    bool any = false;
+    for (size_t v = 0; v < f->n; v++)
+        any |= f->b->record[v].priority > 0;
+    uint64_t *priority = any ? pb_arena_alloc(f->result, f->n, sizeof *priority) : NULL;
+    if (any && !priority)
+        return PB_ENOMEM;
+    for (size_t v = 0; v < f->n && any; v++)
+        priority[v] = f->b->record[v].priority;
+    f->g->priority = priority;
     return PB_OK;
 }
 
@@ -405,13 +425,16 @@ static pb_status freeze_order(freezer *f)
 
 static pb_status freeze_notes(freezer *f) { return pbi_freeze_notes(f->b, f->g, f->result); }
 
+static pb_status freeze_recipes(freezer *f) { return pbi_freeze_recipes(f->b, f->g, f->result, f->scratch); }
+
 static pb_status freeze_shape(freezer *f) { return pbi_graph_shape(f->ctx, f->g, f->scratch); }
 
 pb_status pb_builder_freeze(pb_builder *b, pb_arena *result, const pb_graph **out)
 {
     static pb_status (*const steps[])(freezer *) = {
-        freeze_texts,  freeze_flags, freeze_quantities, freeze_edges, freeze_inplace, freeze_byproducts, freeze_given,
-        freeze_groups, freeze_order, freeze_targets,    freeze_needs, freeze_notes,   freeze_shape,
+        freeze_texts,   freeze_flags,      freeze_quantities, freeze_priorities, freeze_edges,
+        freeze_inplace, freeze_byproducts, freeze_given,      freeze_groups,     freeze_order,
+        freeze_targets, freeze_needs,      freeze_notes,      freeze_recipes,    freeze_shape,
     };
     pb_arena scratch;
     pb_arena_init(&scratch, b->ctx);

@@ -109,6 +109,38 @@ static void write_for_machines(pbi_out *out, const pb_graph *g)
     }
 }
 
+static void write_recipe_rows(pbi_out *out, const char *word, const pb_node *row, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        pbi_out_text(out, word);
+        pbi_out_u64(out, row[i]);
+        pbi_out_char(out, '\n');
+    }
+}
+
+static void write_recipe(pbi_out *out, const pb_graph *g, pb_node v, const pb_recipe *r)
+{
+    pbi_out_text(out, "recipe ");
+    pbi_out_u64(out, v);
+    pbi_out_char(out, ' ');
+    write_text(out, r->name);
+    write_stated(out, true, r->cost);
+    write_stated(out, true, r->workspace);
+    write_stated(out, r->work.has_flops, r->work.flops);
+    write_stated(out, r->work.has_bytes, r->work.bytes);
+    write_word(out, g, r->work.op);
+    write_word(out, g, r->work.dtype);
+    pbi_out_char(out, '\n');
+    write_recipe_rows(out, "reads ", r->in, r->in_count);
+    write_recipe_rows(out, "over ", r->inplace, r->inplace_count);
+    for (uint32_t i = 0; i < r->time_count; i++) {
+        pbi_out_text(out, "takes");
+        write_word(out, g, r->time[i].word);
+        write_stated(out, true, r->time[i].value);
+        pbi_out_char(out, '\n');
+    }
+}
+
 static pb_status count_write(void *state, const char *bytes, size_t length)
 {
     (void)bytes;
@@ -147,6 +179,9 @@ static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 
         pbi_out_char(&out, '\n');
     }
     write_for_machines(&out, g);
+    for (pb_node v = 0; g->recipe_start && v < g->node_count; v++)
+        for (uint32_t i = g->recipe_start[v]; i < g->recipe_start[v + 1]; i++)
+            write_recipe(&out, g, v, &g->recipe[i]);
     if (g->machine)
         write_machine(&out, g->machine);
     return pbi_out_finish(&out);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static pb_status word_number(pb_builder *b, const char *word, uint32_t *out)
+pb_status pbi_word_number(pb_builder *b, const char *word, uint32_t *out)
 {
     *out = PB_NO_WORD;
     return word && *word ? pbi_names_number(b, &b->words, word, strlen(word), out) : PB_OK;
@@ -26,9 +26,9 @@ pb_status pbi_builder_take_work(pb_builder *b, pb_node v, const pb_work *spec)
     if (!pbi_arena_reserve(&b->arena, &items, &b->work_room, (size_t)v + 1, sizeof *b->work))
         return PB_ENOMEM;
     b->work = items;
-    pb_status status = word_number(b, spec->op, &work.op);
+    pb_status status = pbi_word_number(b, spec->op, &work.op);
     if (status == PB_OK)
-        status = word_number(b, spec->dtype, &work.dtype);
+        status = pbi_word_number(b, spec->dtype, &work.dtype);
     if (status != PB_OK)
         return status;
     while (b->work_count < v)
@@ -44,7 +44,7 @@ pb_status pb_builder_add_note(pb_builder *b, pb_node v, pb_note_kind kind, const
     bool keeps = v != PB_NO_NODE && kind == PB_NOTE_KEEP;
     if (!*name || (keeps && (strcmp(name, "true") == 0 || strcmp(name, "false") == 0)))
         return pbi_fail(b->ctx, PB_EGRAPH, "\"%s\" is not the name of a processor or memory; write another one", name);
-    pb_status status = word_number(b, name, &note.word);
+    pb_status status = pbi_word_number(b, name, &note.word);
     if (status != PB_OK)
         return status;
     void *items = b->notes;

@@ -60,6 +60,10 @@ static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *li
         pbi_out_text(out, ",workspace=");
         pbi_out_u64(out, g->workspace[v]);
     }
+    if (g->priority && g->priority[v]) {
+        pbi_out_text(out, ",priority=");
+        pbi_out_u64(out, g->priority[v]);
+    }
     if (g->flags[v] & PB_NODE_GIVEN)
         pbi_out_text(out, g->flags[v] & PB_NODE_GIVEN_SLOW ? ",given=slow" : ",given=true");
     if (g->flags[v] & PB_NODE_ONCE)
@@ -77,6 +81,10 @@ static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *li
         write_field(out, "group=", g->group_names[g->group[v]]);
     for (int which = PBI_WORK_FLOPS; which < PBI_WORK_KEEP && ok; which++)
         ok = write_work(out, g, v, (pbi_work_field)which, list);
+    const char *recipes = NULL;
+    ok = ok && pbi_recipes_text(out->ctx, g, v, list, &recipes);
+    if (recipes)
+        write_field(out, "recipes=", recipes);
     pbi_out_char(out, '\n');
     return ok;
 }

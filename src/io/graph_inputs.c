@@ -44,6 +44,20 @@ static pb_status relate(pb_builder *b, const pb_graph *g, pb_node v)
     return status;
 }
 
+static pb_status add_recipe(pb_builder *b, const pb_graph *g, pb_node v, const pb_recipe *r)
+{
+    uint32_t number;
+    pb_recipe_spec spec = {r->name, r->cost, r->workspace, pb_graph_work_of(g, &r->work), r->extra};
+    pb_status status = pb_builder_add_recipe(b, v, &spec, &number);
+    for (uint32_t i = 0; i < r->in_count && status == PB_OK; i++)
+        status = pb_builder_add_recipe_input(b, number, r->in[i]);
+    for (uint32_t i = 0; i < r->inplace_count && status == PB_OK; i++)
+        status = pb_builder_add_recipe_inplace(b, number, r->inplace[i]);
+    for (uint32_t i = 0; i < r->time_count && status == PB_OK; i++)
+        status = pb_builder_add_recipe_time(b, number, g->words[r->time[i].word], r->time[i].value);
+    return status;
+}
+
 /* Formerly given nodes come first in the order, since they were in memory first. */
 static pb_status add_order(pb_builder *b, const pb_graph *g, pb_inputs inputs)
 {
@@ -68,6 +82,9 @@ static pb_status copy(pb_builder *b, const pb_graph *g, pb_inputs inputs)
         status = add_node(b, g, v, inputs);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         status = relate(b, g, v);
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
+        for (uint32_t k = 0; k < pb_graph_recipes(g, v) && status == PB_OK; k++)
+            status = add_recipe(b, g, v, &g->recipe[g->recipe_start[v] + k]);
     for (uint32_t i = 0; i < g->fixed_count && status == PB_OK; i++)
         status = pb_builder_add_note(b, PB_NO_NODE, PB_NOTE_TIME, g->words[g->fixed[i].word], g->fixed[i].value);
     if (status == PB_OK && g->order_named)

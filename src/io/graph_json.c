@@ -4,12 +4,11 @@
  * when the document is complete. For indices only the largest one is remembered, and compared with the number of
  * nodes at the end.
  */
+#include "io/graph_json.h"
 #include "base/arena.h"
 #include "base/context.h"
 #include "graph/graph_builder.h"
 #include "io/formats.h"
-#include "io/json_read.h"
-#include "io/node_work.h"
 
 #include <inttypes.h>
 
@@ -44,179 +43,19 @@ enum node_field {
     NODE_INPLACE,
     NODE_BYPRODUCT,
     NODE_GROUP,
+    NODE_RECIPES,
+    NODE_PRIORITY,
     NODE_WORK, /* and the other fields of pbi_work_field up to `in` */
     NODE_FIELDS = NODE_WORK + PBI_WORK_KEEP
 };
 static const pbi_slice node_fields[] = {
-    PBI_NAME("name"),  PBI_NAME("cost"),  PBI_NAME("size"),    PBI_NAME("workspace"),    PBI_NAME("given"),
-    PBI_NAME("once"),  PBI_NAME("keep"),  PBI_NAME("inplace"), PBI_NAME("byproduct_of"), PBI_NAME("group"),
-    PBI_NAME("flops"), PBI_NAME("bytes"), PBI_NAME("op"),      PBI_NAME("dtype"),        PBI_NAME("times"),
-    PBI_NAME("on"),    PBI_NAME("in"),
+    PBI_NAME("name"),    PBI_NAME("cost"),     PBI_NAME("size"),    PBI_NAME("workspace"),    PBI_NAME("given"),
+    PBI_NAME("once"),    PBI_NAME("keep"),     PBI_NAME("inplace"), PBI_NAME("byproduct_of"), PBI_NAME("group"),
+    PBI_NAME("recipes"), PBI_NAME("priority"), PBI_NAME("flops"),   PBI_NAME("bytes"),        PBI_NAME("op"),
+    PBI_NAME("dtype"),   PBI_NAME("times"),    PBI_NAME("on"),      PBI_NAME("in"),
 };
 
-/* A node: its index, or NAMED and the offset of its name in reader.names. */
-typedef uint64_t reference;
-#define NAMED (UINT64_C(1) << 63)
-
-typedef enum reference_use { USE_EDGE, USE_INPLACE, USE_BYPRODUCT, USE_TARGET, USE_ORDER } reference_use;
-
-/* A reference that waits for a name: an edge a -> b, `inplace` or `byproduct_of` b of node a, a target or next in
- * order b. */
-typedef struct waiting {
-    reference a, b;
-    uint32_t line, column;
-    reference_use use;
-} waiting;
-
-typedef struct placed_reference {
-    reference node;
-    pbi_place place;
-} placed_reference;
-
-typedef struct reader {
-    pb_context *ctx;
-    pb_arena *scratch, *result;
-    pb_arena waits; /* waiting references, released before the graph is built */
-    pb_builder *builder;
-    pbi_json json;
-    uint32_t seen;
-    bool nodes_known, order_waits;
-    uint64_t max_index; /* the largest index read before the nodes were known, plus 1 */
-    pbi_place max_index_place;
-    waiting *wait;
-    size_t wait_count, wait_room;
-    pb_buffer names; /* of waiting references, NUL-terminated */
-    pb_buffer graph_extra, node_extra, node_name, node_group;
-    placed_reference *inplace; /* of the node being read */
-    size_t inplace_count, inplace_room;
-    pbi_keys graph_keys, node_keys;
-    pbi_work_reader work; /* of the node being read */
-} reader;
-
-/* Adds the position to an error of the builder, unless memory is exhausted. */
-static pb_status placed(reader *r, pb_status status, pbi_place place)
-{
-    if (status != PB_OK && status != PB_ENOMEM) {
-        r->ctx->error.line = place.line;
-        r->ctx->error.column = place.column;
-    }
-    return status;
-}
-
-static pb_status too_large(reader *r, uint64_t index, pbi_place place)
-{
-    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
-                       "there is no node %" PRIu64 ": the graph has %" PRIu32 " nodes, counted from 0; correct it",
-                       index, pb_builder_node_count(r->builder));
-}
-
-static pb_status unknown_name(reader *r, const char *name, size_t length, pbi_place place)
-{
-    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "no node is named \"%.*s\"; check the spelling",
-                       (int)(length < 80 ? length : 80), name);
-}
-
-static pb_status check_index(reader *r, uint64_t index, pbi_place place)
-{
-    if (r->nodes_known)
-        return index < pb_builder_node_count(r->builder) ? PB_OK : too_large(r, index, place);
-    if (index >= PB_MAX_NODES)
-        return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
-                           "there is no node %" PRIu64 ": a graph has at most %u nodes; correct it", index,
-                           PB_MAX_NODES);
-    if (index >= r->max_index) {
-        r->max_index = index + 1;
-        r->max_index_place = place;
-    }
-    return PB_OK;
-}
-
-/* Reads the next value as a node. */
-static pb_status read_reference(reader *r, pbi_field field, reference *out)
-{
-    pbi_json_kind kind;
-    pb_status status = pbi_json_peek(&r->json, &kind);
-    if (status != PB_OK)
-        return status;
-    pbi_place place = r->json.place;
-    if (kind == PBI_JSON_NUMBER) {
-        status = pbi_read_whole(&r->json, field, out);
-        return status == PB_OK ? check_index(r, *out, place) : status;
-    }
-    if (kind != PBI_JSON_STRING)
-        return pbi_field_fail(&r->json, field, "must name a node by its index or its name, not by %s",
-                              pbi_json_kind_name(kind));
-    pbi_slice name;
-    status = pbi_read_text(&r->json, field, &name);
-    if (status != PB_OK)
-        return status;
-    *out = pb_builder_find(r->builder, name.bytes, name.length);
-    if (*out != PB_NO_NODE)
-        return PB_OK;
-    if (r->nodes_known)
-        return unknown_name(r, name.bytes, name.length, place);
-    *out = NAMED | r->names.length;
-    bool kept = pbi_bytes_add(&r->names, name.bytes, name.length) && pbi_bytes_add(&r->names, "", 1);
-    return kept ? PB_OK : PB_ENOMEM;
-}
-
-static pb_status apply(reader *r, reference_use use, pb_node a, pb_node b)
-{
-    switch (use) {
-    case USE_EDGE: return pb_builder_add_edge(r->builder, a, b);
-    case USE_INPLACE: return pb_builder_add_inplace(r->builder, a, b);
-    case USE_BYPRODUCT: return pb_builder_set_byproduct(r->builder, a, b);
-    case USE_TARGET: return pb_builder_add_target(r->builder, b);
-    case USE_ORDER: return pb_builder_add_order(r->builder, b);
-    }
-    return PB_OK;
-}
-
-static uint32_t narrow(uint64_t value) { return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX; }
-
-/* Passes a pair to the builder, or stores it until its names are known. `order` must keep its order. */
-static pb_status relate(reader *r, reference_use use, reference a, reference b, pbi_place place)
-{
-    if (!((a | b) & NAMED) && !(use == USE_ORDER && r->order_waits))
-        return placed(r, apply(r, use, (pb_node)a, (pb_node)b), place);
-    void *items = r->wait;
-    if (!pbi_arena_reserve(&r->waits, &items, &r->wait_room, r->wait_count + 1, sizeof *r->wait))
-        return PB_ENOMEM;
-    r->wait = items;
-    r->wait[r->wait_count++] = (waiting){a, b, narrow(place.line), narrow(place.column), use};
-    r->order_waits = r->order_waits || use == USE_ORDER;
-    return PB_OK;
-}
-
-static pb_status look_up(reader *r, reference node, pbi_place place, pb_node *out)
-{
-    *out = (pb_node)node;
-    if (!(node & NAMED))
-        return PB_OK;
-    const char *name = r->names.bytes + (node & ~NAMED);
-    *out = pb_builder_find(r->builder, name, strlen(name));
-    return *out == PB_NO_NODE ? unknown_name(r, name, strlen(name), place) : PB_OK;
-}
-
-/* The document is complete: resolves all waiting names. */
-static pb_status resolve_waiting(reader *r)
-{
-    if (r->max_index > pb_builder_node_count(r->builder))
-        return too_large(r, r->max_index - 1, r->max_index_place);
-    for (size_t i = 0; i < r->wait_count; i++) {
-        const waiting *w = &r->wait[i];
-        pbi_place place = {w->line, w->column};
-        pb_node a, b;
-        pb_status status = look_up(r, w->a, place, &a);
-        if (status == PB_OK)
-            status = look_up(r, w->b, place, &b);
-        if (status == PB_OK)
-            status = placed(r, apply(r, w->use, a, b), place);
-        if (status != PB_OK)
-            return status;
-    }
-    return PB_OK;
-}
+typedef pbi_graph_reader reader;
 
 static pb_status read_given(reader *r, pbi_field field, uint16_t *flags)
 {
@@ -280,8 +119,8 @@ static pb_status read_inplace(reader *r, pbi_field field)
         if (!pbi_arena_reserve(r->scratch, &items, &r->inplace_room, r->inplace_count + 1, sizeof *r->inplace))
             return PB_ENOMEM;
         r->inplace = items;
-        placed_reference *entry = &r->inplace[r->inplace_count++];
-        status = read_reference(r, field, &entry->node);
+        pbi_placed_reference *entry = &r->inplace[r->inplace_count++];
+        status = pbi_graph_reference(r, field, &entry->node);
         entry->place = r->json.place;
     }
     return status;
@@ -291,13 +130,14 @@ static pb_status read_cost(reader *r, pbi_field field, uint64_t *out)
 {
     pbi_decimal value = {0, 0};
     pb_status status = pbi_read_cost(&r->json, field, &value);
-    return status == PB_OK ? placed(r, pbi_builder_take_cost(r->builder, value, out), r->json.place) : status;
+    return status == PB_OK ? pbi_graph_placed(r, pbi_builder_take_cost(r->builder, value, out), r->json.place) : status;
 }
 
 typedef struct node_read {
     pb_node_spec spec;
+    uint64_t priority;
     uint32_t seen;
-    placed_reference owner;
+    pbi_placed_reference owner;
     pbi_place place;
 } node_read;
 
@@ -318,10 +158,12 @@ static pb_status read_node_field(reader *r, uint32_t which, pbi_field field, nod
     case NODE_KEEP: return read_keep(r, field, &spec->flags);
     case NODE_INPLACE: return read_inplace(r, field);
     case NODE_BYPRODUCT:
-        status = read_reference(r, field, &node->owner.node);
+        status = pbi_graph_reference(r, field, &node->owner.node);
         node->owner.place = r->json.place;
         return status;
     case NODE_GROUP: return read_label(r, field, &r->node_group);
+    case NODE_RECIPES: return pbi_graph_read_recipes(r, field, pb_builder_node_count(r->builder));
+    case NODE_PRIORITY: return pbi_read_whole(&r->json, field, &node->priority);
     case NODE_WORK:
     case NODE_FIELDS: break;
     }
@@ -346,13 +188,15 @@ static pb_status finish_node(reader *r, node_read *node, pbi_field field)
     }
     pb_node v;
     node->spec.work = pbi_work_of(&r->work);
-    pb_status status = placed(r, pb_builder_add_node(r->builder, &node->spec, &v), node->place);
+    pb_status status = pbi_graph_placed(r, pb_builder_add_node(r->builder, &node->spec, &v), node->place);
+    if (status == PB_OK && node->priority)
+        status = pb_builder_set_priority(r->builder, v, node->priority);
     if (status == PB_OK)
-        status = placed(r, pbi_work_note(&r->work, r->builder, v), node->place);
+        status = pbi_graph_placed(r, pbi_work_note(&r->work, r->builder, v), node->place);
     for (size_t i = 0; i < r->inplace_count && status == PB_OK; i++)
-        status = relate(r, USE_INPLACE, v, r->inplace[i].node, r->inplace[i].place);
+        status = pbi_graph_relate(r, PBI_USE_INPLACE, v, r->inplace[i].node, r->inplace[i].place);
     if (status == PB_OK && node->seen & 1u << NODE_BYPRODUCT)
-        status = relate(r, USE_BYPRODUCT, v, node->owner.node, node->owner.place);
+        status = pbi_graph_relate(r, PBI_USE_BYPRODUCT, v, node->owner.node, node->owner.place);
     if (status == PB_OK && r->node_extra.length)
         status = pb_builder_set_extra(r->builder, v, r->node_extra.bytes, r->node_extra.length);
     return status;
@@ -398,14 +242,14 @@ static pb_status read_nodes(reader *r, pbi_field field)
     while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more)
         status = read_node(r, index++);
     if (status == PB_OK && r->max_index > index)
-        return too_large(r, r->max_index - 1, r->max_index_place);
+        return pbi_graph_too_large(r, r->max_index - 1, r->max_index_place);
     r->nodes_known = true;
     return status;
 }
 
 /* [u,v] without white space, as writers print it: most of a large file. False: use the slow path, which also handles
  * indices from `limit` on. */
-static bool plain_edge(pbi_text *text, uint64_t limit, reference end[2])
+static bool plain_edge(pbi_text *text, uint64_t limit, pbi_reference end[2])
 {
     const char *c = text->at;
     if (text->end - c < 32 || *c != '[')
@@ -423,7 +267,7 @@ static bool plain_edge(pbi_text *text, uint64_t limit, reference end[2])
     return true;
 }
 
-static pb_status read_edge_ends(reader *r, pbi_field field, reference end[2])
+static pb_status read_edge_ends(reader *r, pbi_field field, pbi_reference end[2])
 {
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
     pbi_place place = r->json.place;
@@ -437,7 +281,7 @@ static pb_status read_edge_ends(reader *r, pbi_field field, reference end[2])
             return pbi_field_fail(&r->json, field, "must be an array of exactly two nodes, [from, to]");
         }
         if (status == PB_OK && i < 2)
-            status = read_reference(r, field, &end[i]);
+            status = pbi_graph_reference(r, field, &end[i]);
     }
     return status;
 }
@@ -451,20 +295,20 @@ static pb_status read_edges(reader *r, pbi_field field)
     bool more;
     while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more) {
         pbi_place place = pbi_text_place(r->json.text);
-        reference end[2];
+        pbi_reference end[2];
         if (!plain_edge(r->json.text, r->nodes_known ? pb_builder_node_count(r->builder) : r->max_index, end))
             status = read_edge_ends(r, field, end);
         if (status == PB_OK && end[0] == end[1])
             status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
                                  "the edge leads from a node to itself; remove it");
         if (status == PB_OK)
-            status = relate(r, USE_EDGE, end[0], end[1], place);
+            status = pbi_graph_relate(r, PBI_USE_EDGE, end[0], end[1], place);
         field.index++;
     }
     return status;
 }
 
-static pb_status read_list(reader *r, pbi_field field, reference_use use)
+static pb_status read_list(reader *r, pbi_field field, pbi_reference_use use)
 {
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
     if (status == PB_OK)
@@ -472,10 +316,10 @@ static pb_status read_list(reader *r, pbi_field field, reference_use use)
     field.of = "item";
     bool more;
     for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++) {
-        reference node;
-        status = read_reference(r, field, &node);
+        pbi_reference node;
+        status = pbi_graph_reference(r, field, &node);
         if (status == PB_OK)
-            status = relate(r, use, 0, node, r->json.place);
+            status = pbi_graph_relate(r, use, 0, node, r->json.place);
     }
     return status;
 }
@@ -517,8 +361,8 @@ static pb_status read_graph_field(reader *r, uint32_t which)
         return status;
     case NODES: return read_nodes(r, field);
     case EDGES: return read_edges(r, field);
-    case TARGETS: return read_list(r, field, USE_TARGET);
-    case ORDER: return read_list(r, field, USE_ORDER);
+    case TARGETS: return read_list(r, field, PBI_USE_TARGET);
+    case ORDER: return read_list(r, field, PBI_USE_ORDER);
     case FIXED: return pbi_work_read_fixed(&r->work, &r->json, field, r->builder);
     case MACHINE:
         status = pbi_machine_json_read(&r->json, r->scratch, r->result, &machine);
@@ -558,7 +402,7 @@ static pb_status read_document(reader *r)
             return pbi_text_fail(r->json.text, place, "the graph has no field \"%s\"; add it, as in docs/formats.md",
                                  graph_fields[which].bytes);
     if (status == PB_OK)
-        status = resolve_waiting(r);
+        status = pbi_graph_resolve(r);
     if (status == PB_OK && r->graph_extra.length)
         status = pb_builder_set_extra(r->builder, PB_NO_NODE, r->graph_extra.bytes, r->graph_extra.length);
     return status;
@@ -575,6 +419,7 @@ pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *resul
     pb_buffer *buffers[] = {&r.graph_extra, &r.node_extra, &r.node_name, &r.node_group};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         pb_buffer_init(buffers[i], scratch);
+    pbi_graph_recipes_init(&r, scratch);
     pbi_keys_init(&r.graph_keys, scratch);
     pbi_keys_init(&r.node_keys, scratch);
     pb_status status = pb_builder_new(text->ctx, &r.builder);

@@ -1,6 +1,7 @@
 /* graph_json_write.c -- writes pebble-graph/1: one node per line; fields that have their default are omitted. */
 #include "base/out.h"
 #include "io/formats.h"
+#include "io/graph_json.h"
 #include "io/node_work.h"
 #include "machine/machine_parts.h"
 
@@ -71,6 +72,57 @@ static void write_work(pbi_out *out, const pb_graph *g, pb_node v)
         write_word(out, ",\"in\":", g, note->word);
 }
 
+/* On one line, since DOT and CSV have it as a text. */
+static void write_recipe_row(pbi_out *out, const char *key, const pb_node *row, uint32_t count)
+{
+    pbi_out_text(out, key);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            pbi_out_char(out, ',');
+        pbi_out_u64(out, row[i]);
+    }
+    pbi_out_char(out, ']');
+}
+
+static void write_recipe(pbi_out *out, const pb_graph *g, const pb_recipe *r)
+{
+    pbi_out_char(out, '{');
+    if (*r->name) {
+        pbi_out_text(out, "\"name\":");
+        pbi_out_json_text(out, r->name);
+        pbi_out_char(out, ',');
+    }
+    write_recipe_row(out, "\"inputs\":[", r->in, r->in_count);
+    if (r->cost)
+        write_number(out, ",\"cost\":", r->cost);
+    if (r->workspace)
+        write_number(out, ",\"workspace\":", r->workspace);
+    if (r->inplace_count)
+        write_recipe_row(out, ",\"inplace\":[", r->inplace, r->inplace_count);
+    if (r->work.has_flops)
+        write_number(out, ",\"flops\":", r->work.flops);
+    if (r->work.has_bytes)
+        write_number(out, ",\"bytes\":", r->work.bytes);
+    write_word(out, ",\"op\":", g, r->work.op);
+    write_word(out, ",\"dtype\":", g, r->work.dtype);
+    if (r->time_count)
+        write_times(out, ",\"times\":", g, r->time, r->time_count);
+    if (*r->extra) {
+        pbi_out_char(out, ',');
+        pbi_out_text(out, r->extra);
+    }
+    pbi_out_char(out, '}');
+}
+
+void pbi_recipes_write(pbi_out *out, const pb_graph *g, pb_node v)
+{
+    for (uint32_t i = 0; i < pb_graph_recipes(g, v); i++) {
+        pbi_out_char(out, i ? ',' : '[');
+        write_recipe(out, g, &g->recipe[g->recipe_start[v] + i]);
+    }
+    pbi_out_char(out, ']');
+}
+
 static void write_keep(pbi_out *out, const pb_graph *g, pb_node v)
 {
     uint32_t count;
@@ -99,6 +151,8 @@ static void write_node(pbi_out *out, const pb_graph *g, pb_node v, const char *e
     write_number(out, "\"size\":", g->size[v]);
     if (g->workspace[v])
         write_number(out, ",\"workspace\":", g->workspace[v]);
+    if (g->priority && g->priority[v])
+        write_number(out, ",\"priority\":", g->priority[v]);
     if (g->flags[v] & PB_NODE_GIVEN)
         pbi_out_text(out, g->flags[v] & PB_NODE_GIVEN_SLOW ? ",\"given\":\"slow\"" : ",\"given\":true");
     if (g->flags[v] & PB_NODE_ONCE)
@@ -115,6 +169,10 @@ static void write_node(pbi_out *out, const pb_graph *g, pb_node v, const char *e
         pbi_out_json_text(out, g->group_names[g->group[v]]);
     }
     write_work(out, g, v);
+    if (pb_graph_recipes(g, v)) {
+        pbi_out_text(out, ",\"recipes\":");
+        pbi_recipes_write(out, g, v);
+    }
     if (extra) {
         pbi_out_char(out, ',');
         pbi_out_text(out, extra);

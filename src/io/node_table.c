@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "graph/graph_builder.h"
+#include "io/graph_json.h"
 #include "io/json_read.h"
 #include "pebble/io.h"
 
@@ -171,12 +172,15 @@ pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice
         return set_whole(table, key, value, place, &row->size);
     if (is(key, "workspace"))
         return set_whole(table, key, value, place, &row->workspace);
+    if (is(key, "priority"))
+        return set_whole(table, key, value, place, &row->priority);
     bool keep = is(key, "keep") && (is(value, "true") || is(value, "false"));
     if (is(key, "given") || is(key, "once") || keep || is(key, "target"))
         return set_flag(table, row, key, value, place);
     uint64_t *text = is(key, "inplace")        ? &row->inplace
                      : is(key, "byproduct_of") ? &row->owner
                      : is(key, "group")        ? &row->group
+                     : is(key, "recipes")      ? &row->recipes
                                                : NULL;
     if (text)
         return pbi_node_table_keep(table, value.bytes, value.length, text);
@@ -301,6 +305,15 @@ static pb_status add_machine(pbi_node_table *table, pb_arena *result)
     return placed(table, status, table->machine_place);
 }
 
+static pb_status add_recipes(pbi_node_table *table, pb_node v)
+{
+    const pbi_node_row *row = &table->row[v];
+    if (!row->recipes)
+        return PB_OK;
+    pb_status status = pbi_recipes_parse(table->builder, table->arena, v, table->text.bytes + row->recipes);
+    return placed(table, status, (pbi_place){row->line, row->column});
+}
+
 static pb_status add_node(pbi_node_table *table, pb_node v)
 {
     const pbi_node_row *row = &table->row[v];
@@ -312,12 +325,13 @@ static pb_status add_node(pbi_node_table *table, pb_node v)
                          .work = {work_text(table, row, PBI_WORK_OP), work_text(table, row, PBI_WORK_DTYPE),
                                   row->has_flops, row->has_bytes, row->work[PBI_WORK_FLOPS],
                                   row->work[PBI_WORK_BYTES]}};
-    if (row->owner && !row->cost_stated)
-        return pb_builder_add_node(table->builder, &spec, NULL);
-    pb_status status = pbi_builder_take_cost(table->builder, row->cost, &spec.cost);
-    if (status == PB_OK)
-        return pb_builder_add_node(table->builder, &spec, NULL);
-    return placed(table, status, (pbi_place){row->line, row->column});
+    pb_status status = PB_OK;
+    if (!row->owner || row->cost_stated)
+        status = pbi_builder_take_cost(table->builder, row->cost, &spec.cost);
+    if (status != PB_OK)
+        return placed(table, status, (pbi_place){row->line, row->column});
+    status = pb_builder_add_node(table->builder, &spec, NULL);
+    return status == PB_OK && row->priority ? pb_builder_set_priority(table->builder, v, row->priority) : status;
 }
 
 pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const pb_graph **out)
@@ -331,6 +345,8 @@ pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const p
         status = relate(table, v, &name);
     for (pb_node v = 0; v < table->count && status == PB_OK; v++)
         status = add_notes(table, v, &name);
+    for (pb_node v = 0; v < table->count && status == PB_OK; v++)
+        status = add_recipes(table, v);
     if (status == PB_OK && table->fixed)
         status = placed(
             table, pbi_add_note_list(table->builder, PB_NO_NODE, PB_NOTE_TIME, table->text.bytes + table->fixed, &name),

@@ -11,8 +11,9 @@
 /* The fields of a node so far. Texts are offsets into pbi_node_table.text, 0 for none. */
 typedef struct pbi_node_row {
     pbi_decimal cost;
-    uint64_t size, workspace;
+    uint64_t size, workspace, priority;
     uint64_t group, inplace, owner; /* inplace: a list of names, owner: one name */
+    uint64_t recipes;               /* JSON */
     uint64_t line, column;          /* of the first mention */
     uint64_t work[PBI_WORK_FIELDS]; /* flops and bytes; texts */
     uint16_t flags;
@@ -50,7 +51,7 @@ pb_node pbi_node_table_find(const pbi_node_table *table, const char *name, size_
 pb_status pbi_node_table_keep(pbi_node_table *table, const char *text, size_t length, uint64_t *out);
 
 /* A field of a node as text: cost, size, workspace, given, once, keep, target, inplace, byproduct_of, group,
- * or one of pbi_work_names. *known false: it is none of these. `place` is that of the value. */
+ * recipes, or one of pbi_work_names. *known false: it is none of these. `place` is that of the value. */
 pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice key, pbi_slice value, pbi_place place,
                              bool *known);
 /* A field of the graph as text: name, cost_unit, size_unit, fixed_size, order, targets, fixed or machine. */

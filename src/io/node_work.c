@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "graph/graph_builder.h"
+#include "io/graph_json.h"
 #include "io/node_table.h"
 #include "machine/machine_parts.h"
 
@@ -54,6 +55,20 @@ bool pbi_graph_machine_text(pb_context *ctx, const pb_graph *g, pb_buffer *room,
     pbi_out_init(&out, ctx, pb_sink_buffer(room));
     pbi_machine_write(&out, g->machine, false);
     bool ok = pbi_out_finish(&out) == PB_OK;
+    *text = ok ? room->bytes : NULL;
+    return ok;
+}
+
+bool pbi_recipes_text(pb_context *ctx, const pb_graph *g, pb_node v, pb_buffer *room, const char **text)
+{
+    pbi_out out;
+    *text = NULL;
+    if (!pb_graph_recipes(g, v))
+        return true;
+    room->length = 0;
+    pbi_out_init(&out, ctx, pb_sink_buffer(room));
+    pbi_recipes_write(&out, g, v);
+    bool ok = pbi_out_finish(&out) == PB_OK && pbi_bytes_add(room, "", 1);
     *text = ok ? room->bytes : NULL;
     return ok;
 }

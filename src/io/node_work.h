@@ -30,6 +30,8 @@ bool pbi_work_text(const pb_graph *g, pb_node v, pbi_work_field which, pb_buffer
 /* The same for the graph's fields `fixed` and `machine`, which is its canonical text. */
 bool pbi_graph_fixed_text(const pb_graph *g, pb_buffer *room, const char **text);
 bool pbi_graph_machine_text(pb_context *ctx, const pb_graph *g, pb_buffer *room, const char **text);
+/* The same for the recipes of a node, which are JSON in those formats. */
+bool pbi_recipes_text(pb_context *ctx, const pb_graph *g, pb_node v, pb_buffer *room, const char **text);
 /* Adds the notes of such a list: PB_NOTE_TIME with numbers (v PB_NO_NODE: `fixed`), PB_NOTE_ON without. */
 pb_status pbi_add_note_list(pb_builder *b, pb_node v, pb_note_kind kind, const char *list, pb_buffer *name);
 

@@ -2,8 +2,9 @@
  *
  * Eight bytes of magic, a version byte, the document without its moves as length and JSON, the number of moves, the
  * moves, and the CRC-32 of everything before it. Numbers are varints: seven bits per byte, low bits first. A move
- * is one byte (operation, what follows, tier) and the zigzag difference to the node of the previous move. Nothing
- * is allocated for a count in the file: memory grows only with bytes that were read.
+ * is one byte (operation, what follows, tier) and the zigzag difference to the node of the previous move; in the timed
+ * game, the place and the time since the move before follow. Nothing is allocated for a count in the file: memory grows
+ * only with bytes that were read.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -12,7 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { BINARY_VERSION = 1, OP_BITS = 7, OVER_BIT = 8, ALSO_BIT = 16, BORROW_BIT = 32, TIER_SHIFT = 5 };
+enum { BINARY_VERSION = 1, OP_BITS = 7, OVER_BIT = 8, ALSO_BIT = 16, BORROW_BIT = 32, RECIPE_BIT = 64, TIER_SHIFT = 5 };
 
 typedef struct crc {
     uint32_t table[256], value;
@@ -76,15 +77,22 @@ static void write_move(pbi_out *out, const pb_moves *moves, pb_step k, pb_node b
     head |= over != PB_NO_NODE ? OVER_BIT : 0u;
     head |= count ? ALSO_BIT : 0u;
     head |= move->flags & PB_MOVE_BORROW ? BORROW_BIT : 0u; /* in the bits that other moves use for their tier */
+    head |= move->by ? RECIPE_BIT : 0u;
     head |= has_tier(move->op) ? (unsigned)(move->tier - 1) << TIER_SHIFT : 0u;
     pbi_out_char(out, (char)head);
     write_difference(out, before, move->node);
+    if (move->by)
+        write_varint(out, move->by);
     if (over != PB_NO_NODE)
         write_difference(out, move->node, over);
     if (count)
         write_varint(out, count);
     for (uint32_t i = 0; i < count; i++)
         write_difference(out, move->node, also[i]);
+    if (moves->when) {
+        write_varint(out, moves->when[k].place);
+        write_varint(out, moves->when[k].at - (k ? moves->when[k - 1].at : 0)); /* modulo 2^64 if they are not sorted */
+    }
 }
 
 /* The document without moves, as text in `arena`. */
@@ -144,6 +152,9 @@ typedef struct reader {
     uint32_t node_limit;
     pb_node *also;
     size_t also_room;
+    bool timed;
+    uint64_t at; /* of the move before */
+    const pb_machine *machine;
 } reader;
 
 #define DAMAGED "; the file is damaged: write it again" /* the end of messages about impossible bytes */
@@ -229,12 +240,19 @@ static pb_status read_move(reader *r, pb_node *before)
     unsigned op = head & OP_BITS, tier = head >> TIER_SHIFT;
     bool over_set = head & OVER_BIT, also_set = head & ALSO_BIT;
     bool borrowed = op == PB_COMPUTE && tier == 1 && !over_set && !also_set;
-    tier = borrowed ? 0 : tier;
-    if (op >= PB_OP_COUNT || ((over_set || also_set) && op != PB_COMPUTE) || tier >= (has_tier(op) ? PB_MAX_TIERS : 1u))
+    bool recipe = op == PB_COMPUTE && tier == RECIPE_BIT >> TIER_SHIFT && !also_set;
+    tier = borrowed || recipe ? 0 : tier;
+    if (op >= PB_OP_COUNT || (op == PB_COPY && !r->timed) || ((over_set || also_set) && op != PB_COMPUTE) ||
+        tier >= (has_tier(op) ? PB_MAX_TIERS : 1u))
         return refuse(r, "there is no such move" DAMAGED);
     pb_node node, over = PB_NO_NODE;
     uint32_t count = 0;
+    uint64_t by = 0;
     status = read_node(r, *before, &node);
+    if (status == PB_OK && recipe)
+        status = read_varint(r, &by);
+    if (status == PB_OK && recipe && (by < 1 || by > PB_MAX_RECIPES))
+        return refuse(r, "a move has a recipe out of range" DAMAGED);
     if (status == PB_OK && over_set)
         status = read_node(r, node, &over);
     if (status == PB_OK && also_set)
@@ -242,11 +260,31 @@ static pb_status read_move(reader *r, pb_node *before)
     if (status != PB_OK)
         return status;
     *before = node;
+    if (recipe)
+        return pb_moves_add_recipe(r->moves, node, (uint32_t)by, over);
     if (borrowed)
         return pb_moves_add_borrowed(r->moves, node);
     if (op == PB_COMPUTE)
         return pb_moves_add_compute(r->moves, node, over, r->also, count);
     return pb_moves_add(r->moves, (pb_op)op, node, has_tier(op) ? (uint8_t)(tier + 1) : 0);
+}
+
+/* Where and when the move that was just read happens. */
+static pb_status read_when(reader *r)
+{
+    uint64_t place, step;
+    pb_op op = (pb_op)r->moves->move[r->moves->count - 1].op;
+    const pb_machine *m = r->machine;
+    uint64_t parts = op == PB_COMPUTE ? m->processor_count : op == PB_COPY ? m->link_count : m->memory_count;
+    pb_status status = read_varint(r, &place);
+    if (status == PB_OK)
+        status = read_varint(r, &step);
+    if (status != PB_OK)
+        return status;
+    if (place >= parts || (op != PB_COMPUTE && op != PB_COPY && op != PB_FREE))
+        return refuse(r, "a move is not on the schedule's machine" DAMAGED);
+    r->at += step;
+    return pb_moves_set_when(r->moves, (uint32_t)place, r->at);
 }
 
 static pb_status read_header(reader *r, const pb_graph *g, pb_arena *result, pb_schedule *out)
@@ -309,8 +347,13 @@ static pb_status read_all(reader *r, const pb_graph *g, pb_arena *result, pb_sch
         status = read_varint(r, &count);
     r->moves = &s.moves;
     pb_node before = 0;
-    for (uint64_t k = 0; status == PB_OK && k < count; k++)
+    r->timed = status == PB_OK && s.game == PB_GAME_TIMED;
+    r->machine = r->timed ? s.machine : NULL;
+    for (uint64_t k = 0; status == PB_OK && k < count; k++) {
         status = read_move(r, &before);
+        if (status == PB_OK && r->timed)
+            status = read_when(r);
+    }
     if (status == PB_OK)
         status = read_checksum(r);
     if (status == PB_OK)

@@ -28,6 +28,7 @@ enum field {
     OPTIONS,
     POLICY,
     WEIGHTS,
+    OBJECTIVE,
     VERSION,
     READ_WITH,
     OUTCOME,
@@ -42,11 +43,12 @@ enum field {
     FIELDS
 };
 static const pbi_slice fields[] = {
-    PBI_NAME("format"),  PBI_NAME("graph"),     PBI_NAME("graph_hash"),  PBI_NAME("game"),       PBI_NAME("cap"),
-    PBI_NAME("borrow"),  PBI_NAME("tiers"),     PBI_NAME("machine"),     PBI_NAME("strategy"),   PBI_NAME("options"),
-    PBI_NAME("policy"),  PBI_NAME("weights"),   PBI_NAME("version"),     PBI_NAME("read_with"),  PBI_NAME("outcome"),
-    PBI_NAME("reason"),  PBI_NAME("note"),      PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"),
-    PBI_NAME("metrics"), PBI_NAME("addresses"), PBI_NAME("moves"),
+    PBI_NAME("format"),     PBI_NAME("graph"),   PBI_NAME("graph_hash"),  PBI_NAME("game"),
+    PBI_NAME("cap"),        PBI_NAME("borrow"),  PBI_NAME("tiers"),       PBI_NAME("machine"),
+    PBI_NAME("strategy"),   PBI_NAME("options"), PBI_NAME("policy"),      PBI_NAME("weights"),
+    PBI_NAME("objective"),  PBI_NAME("version"), PBI_NAME("read_with"),   PBI_NAME("outcome"),
+    PBI_NAME("reason"),     PBI_NAME("note"),    PBI_NAME("lower_bound"), PBI_NAME("bound_kind"),
+    PBI_NAME("cost_bound"), PBI_NAME("metrics"), PBI_NAME("addresses"),   PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -71,7 +73,11 @@ static pb_status read_word(pbi_schedule_reader *r, pbi_field field, uint32_t whi
     case GAME:
         if (pb_game_kind_parse(word, &r->s->game))
             return PB_OK;
-        return pbi_field_fail(&r->json, field, "must be remat, reversible or tiered, not \"%s\"", word);
+        return pbi_field_fail(&r->json, field, "must be remat, reversible, tiered or timed, not \"%s\"", word);
+    case OBJECTIVE:
+        if (pb_objective_parse(word, &r->s->objective))
+            return PB_OK;
+        return pbi_field_fail(&r->json, field, "must be makespan or span, not \"%s\"", word);
     case OUTCOME:
         if (pb_outcome_parse(word, &r->s->outcome))
             return PB_OK;
@@ -234,6 +240,8 @@ static pb_status read_metric(pbi_schedule_reader *r, pbi_field field, uint32_t w
     case PB_STATED_OVERHEAD: return pbi_read_real(&r->json, field, &m->overhead);
     case PB_STATED_GAP: return pbi_read_real(&r->json, field, &m->gap);
     case PB_STATED_BORROWED: return pbi_read_whole(&r->json, field, &m->borrowed);
+    case PB_STATED_SPAN: return pbi_read_whole(&r->json, field, &m->span);
+    case PB_STATED_PEAKS: return pbi_schedule_read_peaks(r, field);
     default: return pbi_read_whole(&r->json, field, whole[which]);
     }
 }
@@ -272,11 +280,15 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     switch ((enum field)which) {
     case FORMAT:
     case GAME:
+    case OBJECTIVE:
     case OUTCOME:
     case BOUND_KIND: return read_word(r, field, which);
     case GRAPH: return copied(r, field, &s->graph_name);
     case GRAPH_HASH: return read_hash(r, field);
-    case CAP: return pbi_read_whole(&r->json, field, &s->cap);
+    case CAP:
+        status = pbi_read_whole(&r->json, field, &s->cap);
+        r->cap_place = r->json.place;
+        return status;
     case BORROW: return pbi_read_whole(&r->json, field, &s->borrow);
     case TIERS: return pbi_schedule_read_tiers(r, field);
     case MACHINE: return pbi_machine_json_read(&r->json, r->scratch, r->result, &s->machine);
@@ -355,6 +367,8 @@ static pb_status finish(pbi_schedule_reader *r, pbi_place start)
         s->bound_kind = PB_BOUND_NONE;
     s->has_cost_bound = r->bound_text != NULL;
     pb_status status = pbi_schedule_link_tiers(r);
+    if (status == PB_OK)
+        status = pbi_schedule_settle_lanes(r, start);
     if (status == PB_OK)
         status = settle_cost(r, (pbi_field){"cost", NULL, 0}, r->cost_text, r->cost_place, &s->metrics.cost);
     if (status == PB_OK)

@@ -12,7 +12,8 @@ const pbi_slice pbi_metric_names[PBI_METRICS] = {
     PBI_NAME("makespan"),  PBI_NAME("recompute"), PBI_NAME("recompute_count"),
     PBI_NAME("uncompute"), PBI_NAME("flux"),      PBI_NAME("moves"),
     PBI_NAME("depth"),     PBI_NAME("cost"),      PBI_NAME("overhead"),
-    PBI_NAME("gap"),       PBI_NAME("borrowed"),
+    PBI_NAME("gap"),       PBI_NAME("borrowed"),  PBI_NAME("span"),
+    PBI_NAME("peaks"),
 };
 
 /* A text, or null. */
@@ -140,7 +141,12 @@ static void write_metric(pbi_out *out, const pb_schedule *s, uint32_t which)
     switch (1 << which) {
     case PB_STATED_FLUX: pbi_out_json_u128(out, m->flux); break;
     case PB_STATED_COST: write_cost(out, m->cost, &s->weights); break;
-    case PB_STATED_OVERHEAD: pbi_out_json_real(out, m->overhead); break;
+    case PB_STATED_OVERHEAD:
+        if (m->overhead < 0)
+            pbi_out_text(out, "null");
+        else
+            pbi_out_json_real(out, m->overhead);
+        break;
     case PB_STATED_GAP:
         if (m->gap < 0)
             pbi_out_text(out, "null");
@@ -148,8 +154,19 @@ static void write_metric(pbi_out *out, const pb_schedule *s, uint32_t which)
             pbi_out_json_real(out, m->gap);
         break;
     case PB_STATED_BORROWED: pbi_out_json_u64(out, m->borrowed); break;
+    case PB_STATED_SPAN: pbi_out_json_u64(out, m->span); break;
+    case PB_STATED_PEAKS: pbi_schedule_write_peaks(out, s); break;
     default: pbi_out_json_u64(out, whole[which]);
     }
+}
+
+/* The metrics of the schedule's game. */
+static uint32_t all_metrics(const pb_schedule *s)
+{
+    const uint32_t timed = PB_STATED_SPAN | PB_STATED_PEAKS, untimed = PB_STATED_UNCOMPUTE | PB_STATED_DEPTH;
+    return s->game == PB_GAME_TIMED ? ~(untimed | PB_STATED_BORROWED)
+           : s->borrow              ? ~timed
+                                    : ~(timed | PB_STATED_BORROWED);
 }
 
 /* The stated ones; gap always, if only as null. */
@@ -161,10 +178,9 @@ static void write_metrics(pbi_out *out, const pb_schedule *s)
         return;
     }
     char before = '{';
+    uint32_t stated = (s->metrics_stated ? s->metrics_stated : all_metrics(s)) | PB_STATED_GAP;
     for (uint32_t which = 0; which < PBI_METRICS; which++) {
-        bool all = !s->metrics_stated && (s->borrow || UINT32_C(1) << which != PB_STATED_BORROWED);
-        bool stated = all || s->metrics_stated >> which & 1 || UINT32_C(1) << which == PB_STATED_GAP;
-        if (!stated)
+        if (!(stated >> which & 1))
             continue;
         pbi_out_char(out, before);
         pbi_out_json_text(out, pbi_metric_names[which].bytes);
@@ -215,6 +231,10 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)
     write_text(out, ",\n\"strategy\":", s->strategy);
     write_options(out, s);
     write_text(out, ",\"policy\":", s->policy);
+    if (s->priorities) {
+        pbi_out_text(out, ",\"priorities\":");
+        pbi_out_json_u64(out, s->priorities);
+    }
     if (s->policy_asked && !s->policy)
         write_text(out, ",\"policy_asked\":", s->policy_asked);
     for (int i = 0; i < 3; i++) {
@@ -223,23 +243,40 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)
         pbi_out_text(out, i ? "," : ",\"weights\":[");
         pbi_out_text(out, text);
     }
-    write_text(out, "],\"version\":", s->version);
+    pbi_out_char(out, ']');
+    if (s->game == PB_GAME_TIMED)
+        write_text(out, ",\"objective\":", pb_objective_name(s->objective));
+    write_text(out, ",\"version\":", s->version);
     write_outcome(out, s);
     write_metrics(out, s);
     if (s->addresses.align)
         pbi_schedule_write_addresses(out, &s->addresses, offsets);
 }
 
-static void write_compute(pbi_out *out, const pb_moves *moves, pb_step k)
+/* The object of a computation, or of any move of the timed game. */
+static void write_words(pbi_out *out, const pb_schedule *s, pb_step k)
 {
+    const pb_moves *moves = &s->moves;
     pb_node over = pb_moves_over(moves, k);
     uint32_t count;
     const pb_node *also = pb_moves_also(moves, k, &count);
     char before = '{';
     pbi_out_char(out, ',');
+    if (moves->when) {
+        pbi_out_char(out, '{');
+        pbi_schedule_write_when(out, s, k);
+        before = ',';
+    }
     if (over != PB_NO_NODE) {
-        pbi_out_text(out, "{\"over\":");
+        pbi_out_char(out, before);
+        pbi_out_text(out, "\"over\":");
         pbi_out_u64(out, over);
+        before = ',';
+    }
+    if (moves->move[k].by) {
+        pbi_out_char(out, before);
+        pbi_out_text(out, "\"by\":");
+        pbi_out_u64(out, moves->move[k].by);
         before = ',';
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -253,17 +290,17 @@ static void write_compute(pbi_out *out, const pb_moves *moves, pb_step k)
     pbi_out_text(out, count ? "]}" : "}");
 }
 
-static void write_move(pbi_out *out, const pb_moves *moves, pb_step k)
+static void write_move(pbi_out *out, const pb_schedule *s, pb_step k)
 {
-    const pb_move *move = &moves->move[k];
+    const pb_move *move = &s->moves.move[k];
     pbi_out_text(out, "[\"");
     pbi_out_text(out, pb_op_name((pb_op)move->op));
     pbi_out_text(out, "\",");
     pbi_out_u64(out, move->node);
     if (move->flags & PB_MOVE_BORROW)
         pbi_out_text(out, ",{\"in\":\"borrow\"}");
-    else if (move->flags)
-        write_compute(out, moves, k);
+    else if (move->flags || move->by || s->moves.when)
+        write_words(out, s, k);
     if (move->op == PB_STORE || move->op == PB_LOAD || move->op == PB_DROP) {
         pbi_out_char(out, ',');
         pbi_out_u64(out, move->tier);
@@ -282,7 +319,7 @@ pb_status pbi_schedule_json_write(pb_context *ctx, const pb_schedule *s, pb_sink
             pbi_out_char(&out, ',');
         if (k % MOVES_PER_LINE == 0)
             pbi_out_char(&out, '\n');
-        write_move(&out, &s->moves, k);
+        write_move(&out, s, k);
     }
     pbi_out_text(&out, "]}\n");
     return pbi_out_finish(&out);

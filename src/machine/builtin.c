@@ -58,11 +58,12 @@ static const share gpu_rates[] = {{"matmul", 90},  {"conv", 85},      {"conv.dx"
                                   {"conv.dw", 75}, {"attention", 70}, {"attention.dx", 60}};
 static const share gpu_matrix[] = {{"matmul", 75},  {"conv", 60},      {"conv.dx", 55},
                                    {"conv.dw", 50}, {"attention", 60}, {"attention.dx", 45}};
-static const share gpu_bandwidths[] = {{"elementwise", 90}, {"math", 90},         {"update", 90},      {"copy", 80},
-                                       {"reduce", 80},      {"norm", 80},         {"norm.dx", 70},     {"softmax", 80},
-                                       {"softmax.dx", 80},  {"dropout", 80},      {"loss", 80},        {"loss.dx", 80},
-                                       {"pool", 70},        {"pool.dx", 60},      {"embed", 60},       {"embed.dw", 30},
-                                       {"depthwise", 50},   {"depthwise.dx", 50}, {"depthwise.dw", 20}};
+static const share gpu_bandwidths[] = {
+    {"elementwise", 90}, {"math", 90},      {"update", 90},       {"copy", 80},         {"reduce", 80},
+    {"norm", 80},        {"norm.dx", 70},   {"softmax", 80},      {"softmax.dx", 80},   {"dropout", 80},
+    {"loss", 80},        {"loss.dx", 80},   {"pool", 70},         {"pool.dx", 60},      {"embed", 60},
+    {"embed.dw", 30},    {"depthwise", 50}, {"depthwise.dx", 50}, {"depthwise.dw", 20}, {"matmul", 80},
+    {"conv", 80},        {"conv.dx", 80},   {"conv.dw", 80},      {"attention", 80},    {"attention.dx", 80}};
 static const share cpu_rates[] = {{"matmul", 80},  {"conv", 60},      {"conv.dx", 50},
                                   {"conv.dw", 50}, {"attention", 40}, {"attention.dx", 40}};
 static const share cpu_bandwidths[] = {

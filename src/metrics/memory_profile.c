@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "game/price.h"
+#include "game/untimed.h"
 
 /* Memory of a legal schedule, move by move: only sizes are tracked. */
 typedef struct tape {
@@ -48,8 +49,9 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
         } else if (!resident[v]) {
             resident[v] = OWN;
         }
-        now.cost = g->cost[v];
-        now.fast = t->fast + made - saved + g->workspace[v];
+        pb_way way = pb_graph_way(g, v, move->by);
+        now.cost = way.cost;
+        now.fast = t->fast + made - saved + way.workspace;
         t->fast = t->fast + made - taken;
         break;
     }
@@ -114,6 +116,9 @@ pb_status pb_profile_make(pb_context *ctx, const pb_certificate *c, pb_axis axis
                           pb_arena *result, pb_profile *out)
 {
     const pb_totals *totals = pb_certificate_totals(c);
+    pb_status untimed = pbi_untimed(ctx, pb_certificate_game(c), "memory over time");
+    if (untimed != PB_OK)
+        return untimed;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint8_t *resident = pb_arena_alloc(&scratch, pb_certificate_game(c)->graph->node_count, 1);
@@ -147,6 +152,9 @@ pb_status pb_profile_make(pb_context *ctx, const pb_certificate *c, pb_axis axis
 
 pb_status pb_profile_moves(pb_context *ctx, const pb_certificate *c, pb_arena *result, uint64_t **out)
 {
+    pb_status untimed = pbi_untimed(ctx, pb_certificate_game(c), "memory by move");
+    if (untimed != PB_OK)
+        return untimed;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint8_t *resident = pb_arena_alloc(&scratch, pb_certificate_game(c)->graph->node_count, 1);

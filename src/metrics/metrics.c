@@ -22,15 +22,15 @@ static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 static void make(level *l, uint32_t now) { *l = (level){now, now}; }
 
-static uint32_t read_inputs(depths *d, pb_node v, uint32_t start)
+static uint32_t read_inputs(depths *d, pb_node v, uint32_t by, uint32_t start)
 {
-    const pb_node *in = d->g->in;
-    uint32_t from = d->g->in_start[v], to = d->g->in_start[v + 1], now = start;
-    for (uint32_t k = from; k < to; k++)
-        now = later(now, d->fast[in[k]].made);
+    pb_way way = pb_graph_way(d->g, v, by);
+    uint32_t now = start;
+    for (uint32_t k = 0; k < way.in_count; k++)
+        now = later(now, d->fast[way.in[k]].made);
     now++;
-    for (uint32_t k = from; k < to; k++)
-        d->fast[in[k]].read = later(d->fast[in[k]].read, now);
+    for (uint32_t k = 0; k < way.in_count; k++)
+        d->fast[way.in[k]].read = later(d->fast[way.in[k]].read, now);
     return now;
 }
 
@@ -47,7 +47,7 @@ static uint32_t compute_level(depths *d, pb_step k)
     pb_node over = pb_moves_over(d->moves, k);
     if (over != PB_NO_NODE) /* reuses its memory: after everything that read it */
         start = later(start, d->fast[over].read);
-    uint32_t now = read_inputs(d, move->node, start);
+    uint32_t now = read_inputs(d, move->node, move->by, start);
     if (over != PB_NO_NODE)
         d->fast[over].made = GONE;
     if (!again)
@@ -77,11 +77,11 @@ static uint32_t move_level(depths *d, pb_step k)
     case PB_COMPUTE:
         if (move->flags)
             return compute_level(d, k);
-        now = read_inputs(d, v, fast->read);
+        now = read_inputs(d, v, move->by, fast->read);
         make(fast, now);
         return now;
     case PB_UNCOMPUTE:
-        now = read_inputs(d, d->g->flags[v] & PB_NODE_BYPRODUCT ? d->g->owner[v] : v, fast->read);
+        now = read_inputs(d, d->g->flags[v] & PB_NODE_BYPRODUCT ? d->g->owner[v] : v, 0, fast->read);
         *fast = (level){GONE, now};
         return now;
     case PB_FREE: fast->made = GONE; return 0;
@@ -100,7 +100,7 @@ static bool depths_init(depths *d, const pb_game *game, const pb_moves *moves, p
         if (!(d->slow[t] = pb_arena_zero(scratch, g->node_count, sizeof **d->slow)))
             return false;
     for (pb_node v = 0; d->fast && v < g->node_count; v++)
-        d->fast[v] = (level){g->flags[v] & PB_NODE_GIVEN ? 0 : GONE, 0};
+        d->fast[v] = (level){(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW)) == PB_NODE_GIVEN ? 0 : GONE, 0};
     return d->fast != NULL;
 }
 
@@ -143,12 +143,53 @@ double pb_metrics_gap(uint64_t makespan, uint64_t lower_bound)
     return ((double)makespan - (double)lower_bound) / (double)lower_bound;
 }
 
+uint64_t pb_metrics_objective(const pb_game *game, const pb_metrics *m)
+{
+    return game->kind == PB_GAME_TIMED && game->objective == PB_OBJECTIVE_SPAN ? m->span : m->makespan;
+}
+
+static bool timed_cost(const pb_game *game, pb_metrics *m)
+{
+    const pb_weights *w = &game->weights;
+    pb_u128 flux;
+    m->cost = pbi_u128_product(w->alpha, m->peak);
+    return pbi_u128_scale(m->flux, w->beta, &flux) && pbi_u128_add(&m->cost, flux) &&
+           pbi_u128_add(&m->cost, pbi_u128_product(w->gamma, pb_metrics_objective(game, m)));
+}
+
+/* Everything is in the certificate. */
+static pb_status measure_timed(pb_context *ctx, const pb_certificate *c, pb_metrics *out)
+{
+    const pb_game *game = pb_certificate_game(c);
+    const pb_totals *t = pb_certificate_totals(c);
+    pb_metrics m = {.peak = t->peak,
+                    .work = t->compute_work,
+                    .io = t->io,
+                    .makespan = t->timed.makespan,
+                    .recompute = t->timed.recompute,
+                    .recompute_count = t->timed.recompute_count,
+                    .flux = t->flux,
+                    .moves = pb_certificate_moves(c)->count,
+                    .gap = -1.0,
+                    .span = t->timed.span,
+                    .peaks = t->timed.peaks};
+    uint64_t needed = game->graph->needed_cost;
+    bool alone = game->timing->machine->processor_count == 1;
+    m.overhead = !alone ? -1.0 : needed ? (double)m.makespan / (double)needed - 1.0 : 0.0;
+    if (!timed_cost(game, &m))
+        return pbi_fail(ctx, PB_ERANGE, "the weighted cost exceeds 2^128; use smaller weights");
+    *out = m;
+    return PB_OK;
+}
+
 pb_status pb_metrics_measure(pb_context *ctx, const pb_certificate *c, pb_metrics *out)
 {
     const pb_game *game = pb_certificate_game(c);
     const pb_moves *moves = pb_certificate_moves(c);
     const pb_totals *t = pb_certificate_totals(c);
     const pb_graph *g = game->graph;
+    if (game->kind == PB_GAME_TIMED)
+        return measure_timed(ctx, c, out);
     pb_metrics m = {
         .peak = t->peak,
         .work = t->compute_work + t->uncompute_work,

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/untimed.h"
 
 enum { FIRST_ROOM = 256 };
 #define NOT_THERE UINT32_MAX
@@ -108,7 +109,8 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
 static pb_status work_space(maker *m, pb_step k, pb_node v)
 {
     uint64_t before = m->count;
-    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], NEW_PLACE);
+    uint64_t size = pb_graph_way(m->game->graph, v, m->moves->move[k].by).workspace;
+    pb_status status = begin(m, k + 1, PB_NO_NODE, size, NEW_PLACE);
     if (m->count > before)
         m->life[before].to = k + 2;
     return status;
@@ -168,13 +170,15 @@ static pb_status make(maker *m, bool borrowed, pb_lifetimes *out)
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                             pb_arena *result, pb_lifetimes *out)
 {
+    pb_status untimed = pbi_untimed(ctx, game, "addresses, and running a plan");
     maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
-    return make(&m, false, out);
+    return untimed != PB_OK ? untimed : make(&m, false, out);
 }
 
 pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                                 pb_arena *result, pb_lifetimes *out)
 {
+    pb_status untimed = pbi_untimed(ctx, game, "addresses, and running a plan");
     maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
-    return make(&m, true, out);
+    return untimed != PB_OK ? untimed : make(&m, true, out);
 }

@@ -33,12 +33,75 @@ const pb_strategy *pb_strategies(uint32_t *count)
     return rows;
 }
 
+/* Other names of rows, as the literature on pebbling has them. */
+static const struct {
+    const char *title, *name;
+} titles[] = {{"baseline", "cache-all"}, {"program-order", "last-use"}, {"reversible", "bennett"}};
+enum { TITLES = sizeof titles / sizeof *titles };
+
 const pb_strategy *pb_strategy_find(const char *name)
 {
+    for (size_t i = 0; i < TITLES; i++)
+        if (strcmp(titles[i].title, name) == 0)
+            name = titles[i].name;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0)
             return &rows[i];
     return NULL;
+}
+
+const char *pb_strategy_title(const pb_strategy *row)
+{
+    for (size_t i = 0; i < TITLES; i++)
+        if (strcmp(titles[i].name, row->name) == 0)
+            return titles[i].title;
+    return NULL;
+}
+
+/* A group has the rows with one of its properties. */
+static const pb_group groups[] = {
+    {"paper", "what a comparison shows first"},
+    {"baseline", "keeps everything"},
+    {"partial", "keeps values at fixed intervals or depths"},
+    {"checkpoint", "keeps checkpoints of the forward pass"},
+    {"reversible", "plays the reversible game only"},
+    {"usual", "the usual choices of each field"},
+    {"exact", "proves its plans optimal: graphs of one shape, or small ones"},
+    {"search", "improves its plan until time or ticks run out"},
+    {"solver", "uses Cbc or CaDiCaL"},
+};
+static const struct {
+    unsigned traits; /* any of them, or 0 */
+    unsigned games;  /* plays only these, or 0 */
+    int strength;    /* or -1 */
+} members[] = {
+    {PB_TRAIT_COMPARED | PB_TRAIT_INTERVALS, 0, PB_BASELINE},
+    {0, 0, PB_BASELINE},
+    {PB_TRAIT_INTERVALS, 0, -1},
+    {PB_TRAIT_CHECKPOINTS, 0, -1},
+    {0, PB_GAME_REVERSIBLE, -1},
+    {PB_TRAIT_USUAL, 0, -1},
+    {0, 0, PB_EXACT},
+    {0, 0, PB_ANYTIME},
+    {PB_TRAIT_SOLVER, 0, -1},
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+_Static_assert(GROUPS == sizeof members / sizeof *members, "each group has its members");
+
+const pb_group *pb_groups(uint32_t *count)
+{
+    *count = GROUPS;
+    return groups;
+}
+
+bool pb_group_has(const char *group, const pb_strategy *row)
+{
+    for (size_t i = 0; i < GROUPS; i++)
+        if (strcmp(groups[i].name, group) == 0)
+            return row->strength != PB_PORTFOLIO &&
+                   ((row->traits & members[i].traits) || (members[i].games && row->games == members[i].games) ||
+                    (int)row->strength == members[i].strength);
+    return false;
 }
 
 const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsigned traits, unsigned without)

@@ -16,6 +16,20 @@
 
 enum { PBI_MAX_OPTIONS = 16 };
 
+/* What a file says, for strategies with PB_TRAIT_FILE. The pipeline reads it. */
+typedef struct pbi_given {
+    const char *name;
+    const char *text;
+    size_t length;
+    const pb_moves *moves; /* PB_TRAIT_MOVES: legal without a cap; NULL: `wrong` says which rule is broken */
+    const char *wrong;
+    pb_game_kind game; /* of the moves */
+    uint64_t peak;     /* of the moves */
+    pb_step over_step; /* the first move over the cap of the game that is played, if the peak is */
+    pb_node over_node;
+    uint64_t over_need;
+} pbi_given;
+
 typedef struct pbi_plan {
     pb_arena *arena; /* for texts that live as long as the plan */
     pb_moves moves;
@@ -32,6 +46,7 @@ typedef struct pbi_plan {
     uint32_t option_count;
     const char *policy;   /* NULL: none was used */
     const char *strategy; /* the strategy that made it, if that is not the one that was asked for; else NULL */
+    bool as_asked;        /* the user chose what is computed when: no clean-up */
     bool least_memory;    /* the user asked for its peak: clean-up must not raise it, even if the cap has room */
 } pbi_plan;
 
@@ -44,9 +59,15 @@ typedef struct pbi_plan_options {
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */
+    const pbi_given *given;  /* NULL, or the file that the option `file` names */
     const pb_moves *start;   /* NULL, or a plan to start from; it need not fit the cap */
 
     const pb_moves *fast_start; /* the same in fast memory alone, if the game is tiered */
+    /* Timed game: plans of the remat game on the first processor, the one for the cap first, if there is one, then
+     * those for larger caps. */
+    const pb_moves *sequential;
+    uint32_t sequential_count;
+    bool sequential_fits; /* the first one is for the cap */
 
     /* NULL, or a callback for each plan found on the way. The calling thread runs it, often, so it must be quick.
      * Plans need not be better than all before. */
@@ -74,6 +95,8 @@ enum {
 
 /* The function of a row of pb_strategies(); NULL for a portfolio. */
 pbi_plan_function pbi_strategy_function(const pb_strategy *row);
+/* A portfolio without traits tries every strategy, also those that prove. */
+static inline bool pbi_tries_all(const pb_strategy *row) { return row->strength == PB_PORTFOLIO && !row->traits; }
 /* The first row that plays all of `games` and has this strength, all of `traits` and none of `without`; NULL if there
  * is none. */
 const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsigned traits, unsigned without);

@@ -2,6 +2,7 @@
 #include "pebble/report.h"
 
 #include "base/out.h"
+#include "report/timed_walk.h"
 #include "report/walk.h"
 
 /* Names may be long: they are not passed through a format. */
@@ -53,6 +54,8 @@ static void write_decision(pbi_out *out, const pbi_walk *w, const pbi_links *lin
 
 pb_status pb_decisions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink)
 {
+    if (pb_certificate_game(c)->kind == PB_GAME_TIMED)
+        return pbi_timed_decisions(ctx, c, sink);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_walk w;

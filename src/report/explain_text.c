@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/out.h"
 #include "report/explain.h"
+#include "report/timed_walk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -439,6 +440,8 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
 
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink)
 {
+    if (pb_certificate_game(c)->kind == PB_GAME_TIMED && node == PB_NO_NODE)
+        return pbi_timed_explain(ctx, c, sink);
     static const pbi_explain_writer writer = {SHOWN_SHARES, write_overview, write_story};
     return pbi_explain(ctx, c, node, &writer, sink);
 }

@@ -22,6 +22,12 @@ static pb_status write_dot(pb_context *ctx, const pb_certificate *c, const pb_sc
     return pb_plan_dot_write(ctx, c, sink);
 }
 
+static pb_status write_svg(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink)
+{
+    (void)s;
+    return pb_plan_svg_write(ctx, c, sink);
+}
+
 static pb_status write_trace(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink)
 {
     (void)s;
@@ -45,6 +51,7 @@ static const pb_plan_form forms[] = {
     {"csv", "one row for each move", write_csv},
     {"json", "the moves with names and memory as JSON", pb_steps_json_write},
     {"dot", "the graph in DOT, coloured by the plan", write_dot},
+    {"svg", "memory over time as a picture, stacked by group", write_svg},
     {"trace", "a trace for Perfetto and Chrome", write_trace},
     {"actions", "the actions of an adjoint code, one line each", write_actions},
     {"explain", "why values are kept or recomputed, as text", write_explanation},

@@ -71,8 +71,9 @@ void pbi_put_metrics(pbi_out *out, const pb_metrics *m, const pb_weights *weight
         pbi_out_json_text(out, cost);
     else
         pbi_out_text(out, cost);
-    pbi_out_text(out, ",\"overhead\":");
-    pbi_out_json_real(out, m->overhead);
+    pbi_put_share(out, ",\"overhead\":", m->overhead);
+    if (m->peaks) /* of the timed game */
+        pbi_put_u64(out, ",\"span\":", m->span);
     pbi_put_share(out, ",\"gap\":", m->gap);
     pbi_out_char(out, '}');
 }

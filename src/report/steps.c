@@ -3,6 +3,7 @@
 
 #include "base/out.h"
 #include "report/phases.h"
+#include "report/timed_walk.h"
 #include "report/walk.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ static void csv_row(pbi_out *out, const pbi_walk *w)
 
 pb_status pb_steps_csv_write(pb_context *ctx, const pb_certificate *c, pb_sink sink)
 {
+    if (pb_certificate_game(c)->kind == PB_GAME_TIMED)
+        return pbi_timed_csv(ctx, c, sink);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_walk w;

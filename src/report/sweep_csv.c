@@ -8,7 +8,7 @@
 static const char names[] =
     "graph,game,strategy,chosen,alpha,beta,gamma,cap,cap_share,outcome,reason,peak,work,io,makespan,recompute,"
     "recompute_count,uncompute,flux,moves,depth,cost,overhead,lower_bound,gap,winner,front,knee,planned,from_cap,"
-    "policy,seconds\n";
+    "policy,priorities,seconds\n";
 
 /* RFC 4180: quoted if the text contains a comma, a quote or a line break. */
 static void put_text(pbi_out *out, const char *text)
@@ -98,6 +98,9 @@ static void put_row(pbi_out *out, const pb_sweep *s, uint32_t cell, bool front)
         pbi_out_u64(out, s->caps[pb_sweep_cap_of(s, c->from)]);
     pbi_out_char(out, ',');
     put_text(out, f->policy);
+    if (f->priorities)
+        pbi_out_u64(out, f->priorities);
+    pbi_out_char(out, ',');
     pbi_out_json_real(out, c->seconds);
     pbi_out_char(out, '\n');
 }

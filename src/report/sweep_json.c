@@ -88,6 +88,8 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
     put_cell(out, ",\"from\":", c->from);
     put_real(out, ",\"seconds\":", c->seconds);
     pbi_put_text(out, ",\"policy\":", f->policy);
+    if (f->priorities)
+        pbi_put_u64(out, ",\"priorities\":", f->priorities);
     pbi_out_char(out, '}');
 }
 

@@ -1,12 +1,11 @@
 /* sweep_svg.c -- a sweep as a picture: overhead against the cap.
  *
  * A plan is valid for every larger cap, a bound for every smaller one. So both are drawn as stairs: a line continues to
- * the next larger cap, the infeasible region to the next smaller one. Colours are legible on light and on dark
- * backgrounds, and there is no background.
+ * the next larger cap, the infeasible region to the next smaller one.
  */
 #include "pebble/report.h"
 
-#include "base/out.h"
+#include "report/svg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,24 +19,9 @@ enum {
     PLOT_WIDTH = 600,
     PLOT_HEIGHT = 310,
     LEGEND = LEFT + PLOT_WIDTH + 24,
-    COLORS = 8,
     MAX_LABELS = 9, /* max flips with labels */
     FLIP_ROWS = 3
 };
-
-static const char *const colors[COLORS] = {"#0a7cc4", "#d9600b", "#0f9d74", "#c0609a",
-                                           "#b8860b", "#7a6fd0", "#6b8e23", "#c0392b"};
-
-static const char style[] =
-    "<style>\n"
-    "text{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:#5c6670}\n"
-    ".title{font-size:15px;font-weight:600}.small{font-size:11px}\n"
-    ".grid{stroke:#808a94;stroke-opacity:.22}.axis{stroke:#808a94}\n"
-    ".out{fill:#808a94;fill-opacity:.18}.none{fill:#808a94;fill-opacity:.38}\n"
-    ".line{fill:none;stroke-width:2;stroke-linejoin:round}.flip{stroke:#808a94;stroke-dasharray:4 4}\n"
-    ".knee{fill:none;stroke:#5c6670;stroke-width:1.5}\n"
-    "@media(prefers-color-scheme:dark){text{fill:#aab4be}.knee{stroke:#aab4be}}\n"
-    "</style>\n";
 
 typedef struct panel {
     pbi_out *out;
@@ -57,40 +41,17 @@ static double y_of(const panel *p, double overhead) { return p->top + TOP + PLOT
 
 static double bottom_of(const panel *p) { return p->top + TOP + PLOT_HEIGHT; }
 
-static void put_escaped(pbi_out *out, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '<': pbi_out_text(out, "&lt;"); break;
-        case '>': pbi_out_text(out, "&gt;"); break;
-        case '&': pbi_out_text(out, "&amp;"); break;
-        default: pbi_out_char(out, (unsigned char)*text < 0x20 ? ' ' : *text);
-        }
-    }
-}
-
 static void put_label(const panel *p, double x, double y, const char *anchor, const char *class, const char *text)
 {
-    pbi_out_format(p->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
-    put_escaped(p->out, text);
-    pbi_out_text(p->out, "</text>\n");
+    pbi_svg_label(p->out, x, y, anchor, class, text);
 }
 
 static void put_segment(const panel *p, const char *class, double x1, double y1, double x2, double y2)
 {
-    pbi_out_format(p->out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2,
-                   y2);
+    pbi_svg_segment(p->out, class, x1, y1, x2, y2);
 }
 
 /* ---- scales ---- */
-
-/* 1, 2 or 5 times a power of ten, so that `span` has about `parts` steps. */
-static double nice_step(double span, int parts)
-{
-    double rough = span / parts, power = pow(10, floor(log10(rough)));
-    double share = rough / power;
-    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
-}
 
 static double overhead_of(const pb_sweep *s, uint32_t cell) { return s->cells[cell].schedule.metrics.overhead; }
 
@@ -137,7 +98,7 @@ static void choose_scales(panel *p)
 
 static void put_y_axis(const panel *p)
 {
-    double step = nice_step(100 * p->most, 6);
+    double step = pbi_svg_step(100 * p->most, 6);
     for (double at = 0; at <= 100 * p->most * 1.0001; at += step) {
         char text[32];
         double y = y_of(p, at / 100);
@@ -154,7 +115,7 @@ static void put_x_axis(const panel *p)
 {
     const pb_sweep *s = p->s;
     double whole = s->program_peak ? (double)s->program_peak : 1, y = bottom_of(p);
-    double step = nice_step(100 * (p->high - p->low) / whole, 7);
+    double step = pbi_svg_step(100 * (p->high - p->low) / whole, 7);
     put_segment(p, "axis", LEFT, y, LEFT + PLOT_WIDTH, y);
     for (double at = ceil(100 * p->low / whole / step) * step; at <= 100 * p->high / whole; at += step) {
         char text[64];
@@ -196,10 +157,10 @@ static void put_bound(const panel *p)
 static void put_line(const panel *p, uint32_t l)
 {
     const pb_sweep *s = p->s;
-    const char *color = colors[l % COLORS];
+    const char *color = pbi_svg_colors[l % PBI_SVG_COLORS];
     bool open = false;
     pbi_out_format(p->out, "<g clip-path=\"url(#plot%.0f)\"><path class=\"line\" stroke=\"%s\"%s d=\"", p->top, color,
-                   l >= COLORS ? " stroke-dasharray=\"6 3\"" : "");
+                   l >= PBI_SVG_COLORS ? " stroke-dasharray=\"6 3\"" : "");
     for (uint32_t k = s->cap_count; k-- > 0;) {
         uint32_t cell = pb_sweep_at(s, 0, l, k);
         if (!s->cells[cell].certificate || s->caps[k] == PB_UNLIMITED)
@@ -220,7 +181,7 @@ static void put_line(const panel *p, uint32_t l)
         bool optimal = c->schedule.outcome == PB_OPTIMAL;
         pbi_out_format(p->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"%s\" fill=\"%s\"><title>",
                        x_of(p, (double)s->caps[k]), y_of(p, overhead_of(s, cell)), color, optimal ? color : "#ffffff");
-        put_escaped(p->out, pb_sweep_winner_name(s, cell));
+        pbi_svg_escaped(p->out, pb_sweep_winner_name(s, cell));
         pbi_out_format(p->out, ", %s: cap %.1f %%, overhead %.2f %%, bound %.2f %%</title></circle>\n",
                        pb_outcome_name(c->schedule.outcome),
                        s->program_peak ? 100.0 * (double)s->caps[k] / (double)s->program_peak : 100.0,
@@ -293,8 +254,9 @@ static void put_legend(const panel *p)
     const pb_sweep *s = p->s;
     double y = p->top + TOP + 8;
     for (uint32_t l = 0; l < s->line_count && l < 11; l++, y += 19) {
-        pbi_out_format(p->out, "<path class=\"line\" stroke=\"%s\"%s d=\"M%d %.1fh26\"/>\n", colors[l % COLORS],
-                       l >= COLORS ? " stroke-dasharray=\"6 3\"" : "", LEGEND, y);
+        pbi_out_format(p->out, "<path class=\"line\" stroke=\"%s\"%s d=\"M%d %.1fh26\"/>\n",
+                       pbi_svg_colors[l % PBI_SVG_COLORS], l >= PBI_SVG_COLORS ? " stroke-dasharray=\"6 3\"" : "",
+                       LEGEND, y);
         char text[64];
         snprintf(text, sizeof text, "%.24s%s", s->lines[l].spec, absence(p, l));
         put_label(p, LEGEND + 34, y + 4, "start", "", text);
@@ -342,10 +304,7 @@ pb_status pb_sweep_svg_write(pb_context *ctx, const pb_sweep *const *sweeps, uin
 {
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
-    pbi_out_format(&out,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
-                   WIDTH, (unsigned)HEIGHT * count, WIDTH, (unsigned)HEIGHT * count);
-    pbi_out_text(&out, style);
+    pbi_svg_open(&out, WIDTH, (unsigned)HEIGHT * count);
     for (uint32_t i = 0; i < count; i++)
         put_panel(&out, sweeps[i], i);
     pbi_out_text(&out, "</svg>\n");

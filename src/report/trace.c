@@ -6,6 +6,7 @@
 #include "pebble/report.h"
 
 #include "base/out.h"
+#include "report/timed_walk.h"
 #include "report/walk.h"
 
 #include <string.h>
@@ -112,6 +113,8 @@ static pb_status write_trace(tracer *t, pbi_walk *w, bool *computed)
 
 pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink)
 {
+    if (pb_certificate_game(c)->kind == PB_GAME_TIMED)
+        return pbi_timed_trace(ctx, c, sink);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_walk w;

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "game/price.h"
+#include "game/untimed.h"
 
 enum { POLL_MOVES = 1 << 14 };
 
@@ -14,7 +15,15 @@ static bool starts_fast(const pb_graph *g, pb_node v)
 
 pb_status pbi_walk_init(pbi_walk *w, const pb_certificate *c, pb_arena *scratch)
 {
-    *w = (pbi_walk){.game = pb_certificate_game(c), .moves = pb_certificate_moves(c)};
+    return pbi_walk_moves(w, pb_certificate_game(c), pb_certificate_moves(c), scratch);
+}
+
+pb_status pbi_walk_moves(pbi_walk *w, const pb_game *game, const pb_moves *moves, pb_arena *scratch)
+{
+    *w = (pbi_walk){.game = game, .moves = moves};
+    pb_status status = pbi_untimed(scratch->ctx, w->game, "this view of a plan");
+    if (status != PB_OK)
+        return status;
     w->graph = w->game->graph;
     w->step = PBI_NO_STEP;
     w->removes = PB_NO_NODE;
@@ -40,7 +49,8 @@ static void walk_compute(pbi_walk *w)
     const pb_graph *g = w->graph;
     pb_node v = w->move.node, over = pb_moves_over(w->moves, w->step);
     uint64_t parts = 0, made = 0, taken = 0;
-    w->cost = g->cost[v];
+    pb_way way = pb_graph_way(g, v, w->move.by);
+    w->cost = way.cost;
     w->also = pb_moves_also(w->moves, w->step, &w->also_count);
     for (uint32_t i = 0; i < w->also_count; i++) {
         parts += g->size[w->also[i]];
@@ -60,7 +70,7 @@ static void walk_compute(pbi_walk *w)
         w->resident[over] = false;
         taken = g->size[over];
     }
-    w->during = w->before + parts + (made > taken ? made - taken : 0) + g->workspace[v];
+    w->during = w->before + parts + (made > taken ? made - taken : 0) + way.workspace;
     w->after = w->before + parts + made - taken;
 }
 
@@ -127,8 +137,9 @@ bool pbi_walk_next(pbi_walk *w)
 const pb_node *pbi_walk_reads(const pb_graph *g, const pb_move *move, uint32_t *count)
 {
     bool reads = move->op == PB_COMPUTE || move->op == PB_UNCOMPUTE;
-    *count = reads ? g->in_start[move->node + 1] - g->in_start[move->node] : 0;
-    return g->in + g->in_start[move->node];
+    pb_way way = pb_graph_way(g, move->node, move->by);
+    *count = reads ? way.in_count : 0;
+    return way.in;
 }
 
 static void link_made(pbi_links *links, pb_step *next_make, pb_step *next_use, pb_step k, pb_node v)

@@ -38,6 +38,8 @@ typedef struct pbi_walk {
 } pbi_walk;
 
 pb_status pbi_walk_init(pbi_walk *w, const pb_certificate *c, pb_arena *scratch);
+/* The same for moves that a replay has found legal up to the cap, which the last one may exceed. */
+pb_status pbi_walk_moves(pbi_walk *w, const pb_game *game, const pb_moves *moves, pb_arena *scratch);
 bool pbi_walk_next(pbi_walk *w);
 
 /* The values that a move reads: the inputs of a node that it computes or uncomputes, else none. */

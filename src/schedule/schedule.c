@@ -2,12 +2,13 @@
 #include "pebble/schedule.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/checked.h"
 #include "base/context.h"
 
 #include <string.h>
 
-static const char *const op_names[PB_OP_COUNT] = {"compute", "uncompute", "free", "store", "load", "drop"};
+static const char *const op_names[PB_OP_COUNT] = {"compute", "uncompute", "free", "store", "load", "drop", "copy"};
 static const char *const outcome_names[] = {"gave_up", "found", "optimal", "infeasible"};
 
 const char *pb_op_name(pb_op op) { return (unsigned)op < PB_OP_COUNT ? op_names[op] : "unknown"; }
@@ -71,7 +72,7 @@ static inline void append(pb_moves *moves, pb_op op, pb_node node, uint32_t arg,
     move->op = (uint8_t)op;
     move->tier = tier;
     move->flags = flags;
-    move->zero = 0;
+    move->by = 0;
 }
 
 pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier)
@@ -81,6 +82,23 @@ pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier)
     append(moves, op, node, PB_NO_NODE, tier, 0);
     return PB_OK;
 }
+
+pb_status pb_moves_set_when(pb_moves *moves, uint32_t place, uint64_t at)
+{
+    void *items = moves->when;
+    size_t room = (size_t)moves->when_room;
+    PB_ASSERT(moves->when_count + 1 == moves->count);
+    if (!pbi_arena_reserve(moves->arena, &items, &room, (size_t)moves->when_count + 1, sizeof *moves->when))
+        return PB_ENOMEM;
+    moves->when = items;
+    moves->when_room = room;
+    pb_when *when = &moves->when[moves->when_count++];
+    when->at = at;
+    when->place = place;
+    return PB_OK;
+}
+
+bool pb_moves_timed(const pb_moves *moves) { return moves->when_count == moves->count; }
 
 /* The by-products of a computation; *arg becomes their index. */
 static pb_status add_extra(pb_moves *moves, const pb_node *also, uint32_t also_count, uint32_t *arg)
@@ -120,6 +138,29 @@ pb_status pb_moves_add_borrowed(pb_moves *moves, pb_node node)
         return PB_ENOMEM;
     append(moves, PB_COMPUTE, node, PB_NO_NODE, 0, PB_MOVE_BORROW);
     return PB_OK;
+}
+
+pb_status pb_moves_add_recipe(pb_moves *moves, pb_node node, uint32_t by, pb_node over)
+{
+    pb_status status = pb_moves_add_compute(moves, node, over, NULL, 0);
+    if (status == PB_OK)
+        moves->move[moves->count - 1].by = (uint8_t)by;
+    return status;
+}
+
+pb_status pb_moves_add_copy(pb_moves *moves, const pb_moves *from, pb_step k)
+{
+    const pb_move *move = &from->move[k];
+    uint32_t count;
+    const pb_node *also = pb_moves_also(from, k, &count);
+    if (move->op != PB_COMPUTE)
+        return pb_moves_add(moves, (pb_op)move->op, move->node, move->tier);
+    if (move->flags & PB_MOVE_BORROW)
+        return pb_moves_add_borrowed(moves, move->node);
+    pb_status status = pb_moves_add_compute(moves, move->node, pb_moves_over(from, k), also, count);
+    if (status == PB_OK)
+        moves->move[moves->count - 1].by = move->by;
+    return status;
 }
 
 pb_node pb_moves_over(const pb_moves *moves, pb_step k)

@@ -59,10 +59,19 @@ pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t out
     return write_two(t, &op, x, w);
 }
 
+/* Convolutions in tf32 compute with the channels last, and the float32 values around them have them first: a kernel
+ * before reads and writes the input in the other order, one after it the output. */
+static uint64_t transposed(const pbi_tape *t, pbi_dims in, pbi_dims out)
+{
+    uint64_t both = pbi_add_saturated(pbi_dims_elements(in), pbi_dims_elements(out));
+    return t->options.multiplies ? product(2, both, t->options.type.size) : 0;
+}
+
 pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, uint64_t kernel, uint64_t stride)
 {
     pbi_op op = unary(t, PBI_OP_CONV, name, x);
     uint64_t patch = product(op.dims.channels, kernel, kernel);
+    pbi_dims in = op.dims;
     op.dims =
         (pbi_dims){op.dims.rows, channels, pbi_ceil_div(op.dims.height, stride), pbi_ceil_div(op.dims.width, stride)};
     uint64_t pixels = op.dims.height * op.dims.width;
@@ -72,6 +81,7 @@ pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t chann
         op.workspace = product(pixels, patch, t->options.type.size);
         op.traffic = product(2, op.dims.rows, op.workspace); /* the patches of each image are written, then read */
     }
+    op.traffic = pbi_add_saturated(op.traffic, transposed(t, in, op.dims));
     return write_two(t, &op, x, w);
 }
 
@@ -82,6 +92,7 @@ pbi_value pbi_op_conv_up(pbi_tape *t, const char *name, pbi_value x, uint64_t ch
     op.dims = (pbi_dims){in.rows, channels, shape.height, shape.width};
     uint64_t pixels = in.height * in.width;
     op.cost = op.grad_cost = product_cost(pbi_times(in.rows, pixels), in.channels, pbi_times(channels, 4));
+    op.traffic = transposed(t, in, op.dims);
     pbi_value w = learnt(t, name, product(in.channels, channels, 4));
     return write_two(t, &op, x, w);
 }

@@ -23,6 +23,80 @@ static const char *name_of(const pb_graph *g, pb_node v, char number[16])
     return number;
 }
 
+static const char *memory_name(const pb_game *game, uint32_t memory)
+{
+    const pb_machine *m = game->timing->machine;
+    return memory < m->memory_count ? m->memories[memory].name : "any memory";
+}
+
+static const char *place_name(const pb_game *game, const pb_moves *moves, const pb_verdict *v)
+{
+    const pb_machine *m = game->timing->machine;
+    uint32_t place = v->step < moves->when_count ? moves->when[v->step].place : UINT32_MAX;
+    bool link = v->step < moves->count && moves->move[v->step].op == PB_COPY;
+    if (link)
+        return place < m->link_count ? m->links[place].name : "unknown";
+    return place < m->processor_count ? m->processors[place].name : "unknown";
+}
+
+const char *pb_stall_name(pb_stall stall)
+{
+    static const char *const names[PB_STALL_COUNT] = {"copy", "processor", "memory"};
+    return (unsigned)stall < PB_STALL_COUNT ? names[stall] : "unknown";
+}
+
+/* A violation of the timed game. */
+static int write_timed(char *text, size_t room, const pb_game *game, const pb_moves *moves, const pb_verdict *v)
+{
+    char a[16], b[16];
+    const char *node = name_of(game->graph, v->node, a), *other = name_of(game->graph, v->other, b);
+    const char *place = place_name(game, moves, v), *memory = memory_name(game, v->place);
+    unsigned long long amount = v->amount;
+    switch (v->rule) {
+    case PB_RULE_LANE:
+        return snprintf(text, room,
+                        "it has no start time, or no processor, link or memory of machine \"%.60s\"; add it",
+                        game->timing->machine->name);
+    case PB_RULE_TIME:
+        return snprintf(text, room, "it starts at %llu, before the move in front of it; sort them", amount);
+    case PB_RULE_PROCESSOR:
+        return snprintf(text, room, "%.60s may not compute %.80s, or has no rate for it; choose another processor",
+                        place, node);
+    case PB_RULE_BUSY:
+        return snprintf(text, room, "the lane of %.60s is busy until %llu; start the move then", place, amount);
+    case PB_RULE_NOT_READY:
+        if (v->amount == UINT64_MAX)
+            return snprintf(text, room,
+                            "%.80s is not in the memory that it is read from; compute or copy it there first", other);
+        return snprintf(text, room, "%.80s is there only at %llu; start the move then", other, amount);
+    case PB_RULE_IN_MEMORY: return snprintf(text, room, "%.80s is already in that memory; remove this move", node);
+    case PB_RULE_OVER_READ:
+        return snprintf(text, room, "%.80s is used by another move until %llu; start the move then", other, amount);
+    case PB_RULE_FREE_ABSENT: return snprintf(text, room, "%.80s is not in %.60s; remove this move", node, memory);
+    case PB_RULE_FREE_USED:
+        return snprintf(text, room, "%.80s is used in %.60s until %llu; free it then", node, memory, amount);
+    case PB_RULE_MEMORY:
+    case PB_RULE_START_CAP:
+        return snprintf(text, room, "%s%.60s would hold %llu, over its cap; %s",
+                        v->rule == PB_RULE_START_CAP ? "at the start " : "", memory, amount,
+                        v->rule == PB_RULE_START_CAP ? "raise the cap" : "free a value first, or raise the cap");
+    default: return snprintf(text, room, "%.80s must be kept in %.60s, but is not there; do not free it", node, memory);
+    }
+}
+
+static int write_recipe_violation(char *text, size_t room, const pb_game *game, const pb_verdict *v)
+{
+    char number[16];
+    const char *node = name_of(game->graph, v->node, number);
+    if (v->rule == PB_RULE_RECIPE_ALSO)
+        return snprintf(text, room, "a recipe of %s produces no by-products; remove `also` or `by`", node);
+    if (v->rule == PB_RULE_RECIPE_EARLY)
+        return snprintf(text, room, "%s has not existed yet; compute it from its own inputs first", node);
+    if (game->kind == PB_GAME_REVERSIBLE)
+        return snprintf(text, room, "the reversible game has no recipes; remove `by`");
+    return snprintf(text, room, "%s has no recipe %" PRIu64 "; recipes count from 1", node, v->amount);
+}
+
 /* The violation, without the move. */
 static int write_violation(char *text, size_t room, const pb_game *game, const pb_verdict *v, pb_op op)
 {
@@ -92,7 +166,12 @@ size_t pb_verdict_text(const pb_game *game, const pb_moves *moves, const pb_verd
     bool start = v->rule == PB_RULE_START_CAP || v->rule == PB_RULE_START_TIER;
     const pb_move *move = !start && v->step < moves->count ? &moves->move[v->step] : NULL;
     pb_op op = move ? (pb_op)move->op : PB_COMPUTE;
-    write_violation(violation, sizeof violation, game, v, op);
+    if (v->rule >= PB_RULE_LANE || (v->rule == PB_RULE_START_CAP && game->kind == PB_GAME_TIMED))
+        write_timed(violation, sizeof violation, game, moves, v);
+    else if (v->rule >= PB_RULE_RECIPE && v->rule <= PB_RULE_RECIPE_EARLY)
+        write_recipe_violation(violation, sizeof violation, game, v);
+    else
+        write_violation(violation, sizeof violation, game, v, op);
     int length;
     if (v->certificate || v->rule == PB_RULE_NONE || start)
         length = snprintf(text, room, "%s", violation);

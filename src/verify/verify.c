@@ -3,19 +3,13 @@
  * Deliberately plain: one state word per node, one function per kind of move, checks in a fixed order, so that one
  * violation has one name. Sums of sizes cannot overflow (freezing a graph proves that); work and io are checked here.
  */
-#include "pebble/verify.h"
+#include "verify/certificate.h"
 
 #include "base/checked.h"
 #include "base/context.h"
 
 /* A node's state: its flags in the graph and these. */
 enum { BORROWED = 1 << 12, RESIDENT = 1 << 13, DONE = 1 << 14, COMPUTED = 1 << 15 };
-
-struct pb_certificate {
-    const pb_game *game;
-    const pb_moves *moves;
-    pb_totals totals;
-};
 
 typedef struct replay {
     const pb_game *game;
@@ -45,21 +39,19 @@ static bool breaks(replay *r, pb_rule rule, pb_node node, pb_node other, uint64_
     return false;
 }
 
-static bool inputs_resident(replay *r, pb_node v, pb_node inputs_of)
+static bool inputs_resident(replay *r, pb_node v, const pb_way *way)
 {
-    const pb_graph *g = r->g;
-    for (uint32_t k = g->in_start[inputs_of], end = g->in_start[inputs_of + 1]; k < end; k++)
-        if (!(r->state[g->in[k]] & RESIDENT))
-            return breaks(r, PB_RULE_INPUT, v, g->in[k], 0);
+    for (uint32_t k = 0; k < way->in_count; k++)
+        if (!(r->state[way->in[k]] & RESIDENT))
+            return breaks(r, PB_RULE_INPUT, v, way->in[k], 0);
     return true;
 }
 
-static bool may_overwrite(const pb_graph *g, pb_node v, pb_node u)
+static bool may_overwrite(const pb_way *way, pb_node u)
 {
-    if (g->inplace_start)
-        for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++)
-            if (g->inplace[k] == u)
-                return true;
+    for (uint32_t k = 0; k < way->inplace_count; k++)
+        if (way->inplace[k] == u)
+            return true;
     return false;
 }
 
@@ -82,16 +74,49 @@ static bool make_byproducts(replay *r, pb_step k, pb_node v, uint64_t *made)
     return true;
 }
 
+/* May the node be computed from its own inputs, or by the recipe of the move? */
+static bool way_is_open(replay *r, const pb_move *move)
+{
+    pb_node v = move->node;
+    uint16_t kind = r->state[v];
+    if (!move->by) {
+        if (kind & PB_NODE_GIVEN)
+            return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
+        return !(kind & PB_NODE_BYPRODUCT) || breaks(r, PB_RULE_BYPRODUCT, v, r->g->owner[v], 0);
+    }
+    if (r->game->kind == PB_GAME_REVERSIBLE || move->by > pb_graph_recipes(r->g, v))
+        return breaks(r, PB_RULE_RECIPE, v, PB_NO_NODE, move->by);
+    if (move->flags & PB_MOVE_ALSO)
+        return breaks(r, PB_RULE_RECIPE_ALSO, v, PB_NO_NODE, 0);
+    return (kind & DONE) || breaks(r, PB_RULE_RECIPE_EARLY, v, PB_NO_NODE, 0);
+}
+
+/* Takes over the memory of an input, whose size goes to *taken. */
+static bool overwrite(replay *r, pb_step k, const pb_way *way, bool again, uint64_t *taken)
+{
+    pb_node v = r->moves->move[k].node, u = pb_moves_over(r->moves, k);
+    if (u >= r->g->node_count)
+        return breaks(r, PB_RULE_NODE, v, u, 0);
+    if (!may_overwrite(way, u))
+        return breaks(r, PB_RULE_OVER, v, u, 0);
+    if (again)
+        return breaks(r, PB_RULE_OVER_RESIDENT, v, u, 0);
+    if (r->state[u] & BORROWED)
+        return breaks(r, PB_RULE_OVER_BORROWED, v, u, 0);
+    *taken = r->g->size[u];
+    r->state[u] &= (uint16_t)~RESIDENT;
+    return true;
+}
+
 static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
 {
     const pb_graph *g = r->g;
-    uint8_t flags = r->moves->move[k].flags;
+    const pb_move *move = &r->moves->move[k];
+    uint8_t flags = move->flags;
     uint16_t kind = r->state[v];
-    if (kind & PB_NODE_GIVEN)
-        return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
-    if (kind & PB_NODE_BYPRODUCT)
-        return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
-    if ((flags & PB_MOVE_BORROW) && flags != PB_MOVE_BORROW) /* no other flags may be combined with it */
+    if (!way_is_open(r, move))
+        return false;
+    if ((flags & PB_MOVE_BORROW) && (flags != PB_MOVE_BORROW || move->by)) /* nothing else may be combined with it */
         return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE, 0);
     bool again = kind & RESIDENT; /* allowed only for by-products */
     uint32_t also_count = 0;
@@ -99,25 +124,15 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
         pb_moves_also(r->moves, k, &also_count);
     if (again && !also_count)
         return breaks(r, PB_RULE_RESIDENT, v, PB_NO_NODE, 0);
-    if (!inputs_resident(r, v, v))
+    pb_way way = pb_graph_way(g, v, move->by);
+    if (!inputs_resident(r, v, &way))
         return false;
-    if ((kind & PB_NODE_ONCE) && (kind & COMPUTED))
+    if (!move->by && (kind & PB_NODE_ONCE) && (kind & COMPUTED))
         return breaks(r, PB_RULE_ONCE, v, PB_NO_NODE, 0);
-    uint64_t made = again ? 0 : g->size[v], taken = 0, saved = 0;
-    if (flags & PB_MOVE_OVER) {
-        pb_node u = pb_moves_over(r->moves, k);
-        if (u >= g->node_count)
-            return breaks(r, PB_RULE_NODE, v, u, 0);
-        if (!may_overwrite(g, v, u))
-            return breaks(r, PB_RULE_OVER, v, u, 0);
-        if (again)
-            return breaks(r, PB_RULE_OVER_RESIDENT, v, u, 0);
-        if (r->state[u] & BORROWED)
-            return breaks(r, PB_RULE_OVER_BORROWED, v, u, 0);
-        taken = g->size[u];
-        saved = made < taken ? made : taken;
-        r->state[u] &= (uint16_t)~RESIDENT;
-    }
+    uint64_t made = again ? 0 : g->size[v], taken = 0;
+    if ((flags & PB_MOVE_OVER) && !overwrite(r, k, &way, again, &taken))
+        return false;
+    uint64_t saved = made < taken ? made : taken;
     if (flags & PB_MOVE_BORROW) {
         if (made > r->game->borrow - r->borrowed)
             return breaks(r, PB_RULE_BORROW, v, PB_NO_NODE, r->borrowed + made);
@@ -128,9 +143,9 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
     }
     if (also_count && !make_byproducts(r, k, v, &made))
         return false;
-    r->state[v] = kind | RESIDENT | DONE | COMPUTED;
-    e->cost = g->cost[v];
-    e->during = r->memory + made - saved + g->workspace[v];
+    r->state[v] = (uint16_t)(kind | RESIDENT | DONE | (move->by ? 0 : COMPUTED));
+    e->cost = way.cost;
+    e->during = r->memory + made - saved + way.workspace;
     r->memory = r->memory + made - taken;
     r->totals.compute_work += e->cost;
     r->totals.compute_count++;
@@ -145,7 +160,8 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
     if (!(r->state[v] & RESIDENT))
         return breaks(r, PB_RULE_UNCOMPUTE, v, PB_NO_NODE, 0);
-    if (!inputs_resident(r, v, g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v))
+    pb_way way = pb_graph_way(g, pb_graph_maker(g, v), 0);
+    if (!inputs_resident(r, v, &way))
         return false;
     e->cost = g->cost[v];
     e->during = r->memory + g->workspace[v];
@@ -352,6 +368,8 @@ static pb_status replay_all(replay *r, pb_context *ctx, pb_arena *scratch, bool 
 
 pb_status pb_verify(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result, pb_verdict *v)
 {
+    if (game->kind == PB_GAME_TIMED)
+        return pbi_verify_timed(ctx, game, moves, result, v);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     replay r = {.game = game, .g = game->graph, .moves = moves};

@@ -92,6 +92,15 @@ struct pbi_op {
     dnnl_primitive_desc_t pd; /* the forward primitive, a hint for the others */
 };
 
+/* A value that comes back by recipe, and the numbers of it by which the result is compared with the first one. */
+enum { PBI_PROBES = 256 };
+typedef struct pbi_recovered {
+    pb_node node;
+    pbi_job job;
+    float probe[PBI_PROBES];
+    bool known;
+} pbi_recovered;
+
 typedef struct pbi_train_options {
     const char *model;
     uint64_t batch, depth, width, image, sequence, heads, classes, seed;
@@ -127,9 +136,13 @@ struct pbi_train {
     pbi_op *op;
     pbi_param *param;
     uint32_t job_count, job_room, tensor_count, tensor_room, op_count, op_room, param_count, param_room;
-    pbi_pointers calls; /* pbi_dnn: to be released, as the next */
-    pbi_pointers descs; /* of primitives */
-    pbi_job no_job;     /* is written to after a failure */
+    pbi_recovered *recovered; /* ascending by node, one recipe each */
+    uint32_t recovered_count, recovered_room;
+    uint64_t comparisons;  /* of recovered values with the first ones, since the first step */
+    double max_difference; /* of them, relative to the largest number of the value */
+    pbi_pointers calls;    /* pbi_dnn: to be released, as the next */
+    pbi_pointers descs;    /* of primitives */
+    pbi_job no_job;        /* is written to after a failure */
     pbi_op no_op;
 };
 
@@ -184,6 +197,8 @@ uint64_t pbi_net_fixed(pbi_train *t, uint64_t bytes);
 uint32_t pbi_net_param(pbi_train *t, uint64_t count, uint64_t lead, float deviation);
 void pbi_net_group(pbi_train *t, const char *name, uint64_t number);
 const char *pbi_net_text(pbi_train *t, const char *text, uint64_t number);
+/* sum = x + relu(linear(other)): brings x back from the sum, in its memory, and from `other`. */
+void pbi_net_inverse(pbi_train *t, pbi_tensor x, pbi_tensor sum, pbi_tensor other, pb_node linear);
 /* Adds a part of a tensor's gradient; the parts are summed. */
 void pbi_net_add_grad(pbi_train *t, pbi_tensor x, pb_node part);
 void pbi_train_backward(pbi_train *t);
@@ -203,6 +218,12 @@ dnnl_memory_desc_t pbi_md_rows(uint64_t rows, uint64_t columns);
 dnnl_memory_desc_t pbi_md_image(uint64_t n, uint64_t c, uint64_t h, uint64_t w, dnnl_format_tag_t tag);
 /* Records a status of the library that is not success. */
 bool pbi_dnn_good(pbi_train *t, dnnl_status_t status, const char *what);
+/* Of recovered values: how far they may be from the first ones, relative to their largest number. */
+#define PBI_TRAIN_TOLERANCE 1e-3
+/* train_inverse.c: notes or compares the value of a node that has just been computed. PB_EINVAL: too far. */
+pb_status pbi_train_probe(pbi_train *t, pb_context *ctx, const pb_call *call);
+/* The job of a call: of its node, or of its recipe. */
+const pbi_job *pbi_train_job(const pbi_train *t, const pb_call *call);
 /* Runs a node: the kernel of all nodes. */
 pb_status pbi_train_run(void *state, pb_context *ctx, const pb_call *call);
 /* The library's results depend on the number of threads: always uses one. */

@@ -220,8 +220,8 @@ static void clear_tail(const pbi_train *t, const pb_call *call, pb_node v)
 
 pb_status pbi_train_run(void *state, pb_context *ctx, const pb_call *call)
 {
-    const pbi_train *t = state;
-    const pbi_job *job = &t->job[call->node];
+    pbi_train *t = state;
+    const pbi_job *job = pbi_train_job(t, call);
     int threads = pbi_threads_pin();
     dnnl_status_t done = dnnl_success;
     for (uint32_t i = 0; i < job->call_count && done == dnnl_success; i++)
@@ -235,7 +235,7 @@ pb_status pbi_train_run(void *state, pb_context *ctx, const pb_call *call)
     clear_tail(t, call, call->node);
     for (pb_node part = call->node + 1; part < t->job_count && t->job[part].owner == call->node; part++)
         clear_tail(t, call, part);
-    return status;
+    return status == PB_OK && t->recovered_count ? pbi_train_probe(t, ctx, call) : status;
 }
 
 pb_status pbi_multiply(const pbi_train *t, const pbi_product *p, pbi_matrix a, pbi_matrix b, float *c,

@@ -152,6 +152,41 @@ static void build_transformer(pbi_train *t)
     pbi_net_loss(t, x, rows, o->classes);
 }
 
+/* ---- revnet: two streams; blocks add a function of one to the other, and both come back by subtraction ---- */
+
+/* stream + relu(linear(other)); `stream` comes back from the sum. */
+static pbi_tensor couple(pbi_train *t, const char *const names[3], pbi_tensor stream, pbi_tensor other)
+{
+    uint64_t width = t->options.width;
+    pbi_tensor way = pbi_net_linear(t, names[0], other, width, width, 0.5f / (float)t->options.depth);
+    pb_node linear = t->status == PB_OK ? t->tensor[way].node : 0;
+    pbi_tensor sum = pbi_net_add(t, names[2], stream, pbi_net_relu(t, names[1], way));
+    pbi_net_inverse(t, stream, sum, other, linear);
+    return sum;
+}
+
+static void build_revnet(pbi_train *t)
+{
+    static const char *const first[] = {"f.fc", "f.relu", "a"}, *const second[] = {"g.fc", "g.relu", "b"};
+    const pbi_train_options *o = &t->options;
+    uint64_t inputs = COLOURS * o->image * o->image;
+    if (o->dropout > 0) {
+        t->status = pbi_fail(t->ctx, PB_EINVAL, "train: revnet: blocks with dropout are not inverted; set dropout=0");
+        return;
+    }
+    pbi_tensor x = images(t, pbi_data_images(t, COLOURS), true);
+    pbi_net_group(t, "stem", UINT64_MAX);
+    pbi_tensor a = pbi_net_linear(t, "a", x, inputs, o->width, 1), b = pbi_net_linear(t, "b", x, inputs, o->width, 1);
+    for (uint64_t i = 0; i < o->depth && t->status == PB_OK; i++) {
+        pbi_net_group(t, "block", i);
+        a = couple(t, first, a, b);
+        b = couple(t, second, b, a);
+    }
+    pbi_net_group(t, "head", UINT64_MAX);
+    x = pbi_net_linear(t, "fc", pbi_net_add(t, "add", a, b), o->width, o->classes, 1);
+    pbi_net_loss(t, x, o->batch, o->classes);
+}
+
 void pbi_train_model(pbi_train *t)
 {
     const char *model = t->options.model;
@@ -161,6 +196,8 @@ void pbi_train_model(pbi_train *t)
         build_mlp(t);
     else if (strcmp(model, "resnet") == 0)
         build_resnet(t);
+    else if (strcmp(model, "revnet") == 0)
+        build_revnet(t);
     else if (strcmp(model, "unet") == 0)
         build_unet(t);
     else

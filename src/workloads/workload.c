@@ -22,7 +22,8 @@ uint32_t pb_workload_count(void) { return COUNT; }
 void pb_workload_row_of(uint32_t i, pb_workload_row *out)
 {
     const pbi_workload_kind *kind = table[i].kind;
-    *out = (pb_workload_row){table[i].name, table[i].summary, kind->needs, kind->options, kind->option_count};
+    *out = (pb_workload_row){table[i].name, table[i].summary,   kind->needs,
+                             kind->options, kind->option_count, kind->smaller};
 }
 
 static pb_status find(pb_context *ctx, const char *name, const pbi_workload_kind **out)

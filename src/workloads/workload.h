@@ -8,6 +8,7 @@ typedef struct pbi_workload_kind {
     const char *needs; /* as in pb_workload_row */
     const pb_workload_option *options;
     uint32_t option_count;
+    const pb_option *smaller; /* as in pb_workload_row */
     /* Fills graph, kernels and state from the values of its options, in their order. Allocates from w->arena. */
     pb_status (*open)(pb_workload *w, const char *const *values);
     void (*close)(pb_workload *w); /* releases what is not in the arena; may be NULL, as those below */

@@ -270,9 +270,12 @@ static size_t text_pipeline(pb_workload *w, char *text, size_t room)
     return length < 0 ? 0 : (size_t)length;
 }
 
+static const pb_option own_halo = {"halo", "own"};
+
 const pbi_workload_kind pbi_workload_pipeline = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .smaller = &own_halo,
     .open = open_pipeline,
     .end = end_pipeline,
     .text = text_pipeline,

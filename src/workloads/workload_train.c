@@ -15,7 +15,7 @@
 
 enum { MODEL, BATCH, DEPTH, WIDTH, IMAGE, SEQUENCE, HEADS, CLASSES, DROPOUT, RATE, MOMENTUM, SEED, OPTIONS };
 static const pb_workload_option options[OPTIONS] = {
-    [MODEL] = {"model", "mlp", "mlp, resnet, unet or transformer"},
+    [MODEL] = {"model", "mlp", "mlp, resnet, unet, transformer or revnet"},
     [BATCH] = {"batch", "auto", "images or sequences of a step"},
     [DEPTH] = {"depth", "auto", "hidden layers, blocks of each stage, halvings, or blocks"},
     [WIDTH] = {"width", "auto", "width of a layer or token; channels at full resolution"},
@@ -49,6 +49,16 @@ static const defaults by_model[] = {
       [CLASSES] = "10",
       [DROPOUT] = "0.1",
       [RATE] = "0.01"}},
+    {"revnet",
+     {[BATCH] = "2048",
+      [DEPTH] = "8",
+      [WIDTH] = "256",
+      [IMAGE] = "16",
+      [SEQUENCE] = "1",
+      [HEADS] = "1",
+      [CLASSES] = "10",
+      [DROPOUT] = "0",
+      [RATE] = "0.002"}},
     {"resnet",
      {[BATCH] = "32",
       [DEPTH] = "3",
@@ -113,7 +123,8 @@ static pb_status read_options(pb_context *ctx, const char *const *values, pbi_tr
         if (strcmp(by_model[i].model, values[MODEL]) == 0)
             d = &by_model[i];
     if (!d)
-        return pbi_fail(ctx, PB_EINVAL, "train: model=%s: expected mlp, resnet, unet or transformer", values[MODEL]);
+        return pbi_fail(ctx, PB_EINVAL, "train: model=%s: expected mlp, resnet, unet, transformer or revnet",
+                        values[MODEL]);
     const struct {
         int which;
         uint64_t most, *out;
@@ -157,6 +168,13 @@ static pb_status make_kernels(pb_workload *w, const pbi_train *t)
         return PB_ENOMEM;
     for (pb_node v = 0; v < t->job_count; v++)
         of[v] = pb_graph_is_computed(w->graph, v) ? pbi_train_run : NULL;
+    uint32_t recipes = w->graph->recipe_start ? w->graph->recipe_start[w->graph->node_count] : 0;
+    pb_kernel *recipe = pb_arena_zero(&w->arena, (size_t)recipes + 1, sizeof *recipe);
+    if (!recipe)
+        return PB_ENOMEM;
+    for (uint32_t i = 0; i < recipes; i++)
+        recipe[i] = pbi_train_run;
+    w->kernels.recipe = recipe;
     w->kernels.of = of;
     w->kernels.fill = fill_given;
     return PB_OK;
@@ -208,6 +226,8 @@ static pb_status begin_train(pb_workload *w, uint64_t step, pb_engine *e)
     t->step = step;
     if (step)
         return PB_OK;
+    t->comparisons = 0;
+    t->max_difference = 0;
     memset(fixed, 0, w->graph->fixed_size);
     for (uint32_t i = 0; i < t->param_count; i++)
         pbi_data_start(t, &t->param[i], (float *)(fixed + t->param[i].at), i);
@@ -232,6 +252,10 @@ static size_t write_text(pb_workload *w, char *text, size_t room)
 {
     const pbi_train *t = w->kernels.state;
     int length = snprintf(text, room, "loss %.4f", t->loss);
+    if (t->comparisons)
+        length = snprintf(text, room,
+                          "loss %.4f; inverted values differ by at most %.1e of their largest number (tolerance %.0e)",
+                          t->loss, t->max_difference, PBI_TRAIN_TOLERANCE);
     return length < 0 ? 0 : (size_t)length;
 }
 

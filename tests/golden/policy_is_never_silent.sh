@@ -1,4 +1,4 @@
-# A policy is for strategies that take one: what does not use it is named, what cannot use it is refused.
+# A policy decides what is evicted where a plan does not fit. The log has it with every plan, used or not.
 pebble gen adjoint-chain 6 -o g.json
 pebble compare g.json --cap 80% --policy oldest --game remat --strategy chain,demand
 pebble compare g.json --cap 80% --policy oldest --game remat --strategy chain,demand --json | grep -o '"policy":[^,]*' | tr '\n' ' '
@@ -15,3 +15,8 @@ cut -d, -f3,4,31 t.csv
 pebble sweep g.json --caps 6 --policy oldest --strategy chain,demand --json | grep -o '"policy":[^,]*' | tr '\n' ' '
 echo
 pebble sweep g.json --caps 6 --policy oldest --strategy chain
+pebble gen unet --depth 2 -o u.json
+pebble compare u.json --cap 60% --policy largest --game remat --strategy cache-all,last-use,sqrt -q | head -n 9
+pebble plan u.json --cap 60% --policy largest --strategy last-use -q -o s.json | head -n 2
+pebble verify u.json s.json
+grep -o '"policy[^,]*' s.json | head -n 1

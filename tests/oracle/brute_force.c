@@ -108,6 +108,21 @@ static uint64_t needed_cost(const bf_problem *p)
     return sum;
 }
 
+static void read_recipes(const pb_graph *g, unsigned v, bf_problem *p)
+{
+    p->recipe_count[v] = g->recipe_start ? g->recipe_start[v + 1] - g->recipe_start[v] : 0;
+    for (uint32_t k = 0; k < p->recipe_count[v] && k < BF_MAX_RECIPES; k++) {
+        const pb_recipe *from = &g->recipe[g->recipe_start[v] + k];
+        bf_recipe *to = &p->recipe[v][k];
+        to->cost = from->cost;
+        to->workspace = from->workspace;
+        for (uint32_t i = 0; i < from->in_count; i++)
+            to->in |= bit(from->in[i]);
+        for (uint32_t i = 0; i < from->inplace_count; i++)
+            to->inplace |= bit(from->inplace[i]);
+    }
+}
+
 static void read_node(const pb_graph *g, unsigned v, bf_problem *p)
 {
     p->owner[v] = g->owner && g->owner[v] != PB_NO_NODE ? (uint8_t)g->owner[v] : BF_NO_NODE;
@@ -120,6 +135,7 @@ static void read_node(const pb_graph *g, unsigned v, bf_problem *p)
         p->inplace[v] |= bit(g->inplace[i]);
     if (p->owner[v] != BF_NO_NODE)
         p->parts[p->owner[v]] |= bit(v);
+    read_recipes(g, v, p);
     uint16_t flags = g->flags[v];
     p->given |= flags & PB_NODE_GIVEN ? bit(v) : 0;
     p->given_slow |= (flags & PB_NODE_GIVEN) && (flags & PB_NODE_GIVEN_SLOW) ? bit(v) : 0;
@@ -138,6 +154,9 @@ bool bf_from_game(const pb_game *game, bf_problem *p)
     p->node_count = g->node_count;
     for (unsigned v = 0; v < g->node_count; v++)
         read_node(g, v, p);
+    for (unsigned v = 0; v < g->node_count; v++)
+        if (p->recipe_count[v] > BF_MAX_RECIPES)
+            return false;
     p->fixed_size = g->fixed_size;
     p->kind = game->kind;
     p->cap = game->cap;
@@ -168,10 +187,17 @@ static uint64_t fast_memory(const bf_problem *p, const state *s)
     return add(p->fixed_size, sum_sizes(p, s->fast & ~s->lent));
 }
 
-/* What must be remembered in addition to residence: `once` nodes that were used up, and targets that may be gone again. */
+/* What must be remembered in addition to residence: `once` nodes that were used up, targets that may be gone again, and
+ * values that may come back by recipe because they existed. */
 static uint32_t tracked(const bf_problem *p)
 {
-    return (p->once | (p->kind == PB_GAME_REVERSIBLE ? 0 : p->targets)) & ~p->given;
+    uint32_t set = p->once;
+    if (p->kind == PB_GAME_REVERSIBLE)
+        return set & ~p->given;
+    set |= p->targets;
+    for (unsigned v = 0; v < p->node_count; v++)
+        set |= p->recipe_count[v] ? bit(v) : 0;
+    return set & ~p->given;
 }
 
 static state start_state(const bf_problem *p)
@@ -219,17 +245,42 @@ static void push_computes(bf_space *space, const bf_problem *p, const state *s, 
             next.ever |= (bit(v) | also) & tracked(p);
             uint64_t extra = add(sum_sizes(p, also), p->workspace[v]);
             uint64_t use = add(memory, add(again ? 0 : p->size[v], extra));
-            push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_NO_NODE, also}, next, p->cost[v], use);
+            push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_NO_NODE, also, 0}, next, p->cost[v], use);
             for (unsigned u = 0; u < p->node_count && !again; u++)
                 if (p->inplace[v] & p->in[v] & ~s->lent & bit(u)) {
                     state over = next;
                     over.fast &= ~bit(u);
                     use = add(memory, add(p->size[v] > p->size[u] ? p->size[v] - p->size[u] : 0, extra));
-                    push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, (uint8_t)u, also}, over, p->cost[v], use);
+                    push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, (uint8_t)u, also, 0}, over, p->cost[v], use);
                 }
         }
         if (!also)
             break;
+    }
+}
+
+/* Every recipe that brings v back now, in place or not. */
+static void push_recipes(bf_space *space, const bf_problem *p, const state *s, unsigned v, uint64_t memory)
+{
+    bool existed = (p->given | s->ever) & bit(v);
+    if (p->kind == PB_GAME_REVERSIBLE || (s->fast & bit(v)) || !existed)
+        return;
+    for (uint32_t k = 0; k < p->recipe_count[v]; k++) {
+        const bf_recipe *r = &p->recipe[v][k];
+        if (r->in & ~s->fast)
+            continue;
+        state next = *s;
+        next.fast |= bit(v);
+        push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_NO_NODE, 0, k + 1}, next, r->cost,
+                  add(memory, add(p->size[v], r->workspace)));
+        for (unsigned u = 0; u < p->node_count; u++)
+            if (r->inplace & r->in & ~s->lent & bit(u)) {
+                state over = next;
+                over.fast &= ~bit(u);
+                uint64_t more = p->size[v] > p->size[u] ? p->size[v] - p->size[u] : 0;
+                push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, (uint8_t)u, 0, k + 1}, over, r->cost,
+                          add(memory, add(more, r->workspace)));
+            }
     }
 }
 
@@ -243,7 +294,7 @@ static void push_borrowed(bf_space *space, const bf_problem *p, const state *s, 
     next.fast |= bit(v);
     next.lent |= bit(v);
     next.ever |= bit(v) & tracked(p);
-    push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_IN_BORROW, 0}, next, p->cost[v],
+    push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_IN_BORROW, 0, 0}, next, p->cost[v],
               add(memory, p->workspace[v]));
 }
 
@@ -255,7 +306,7 @@ static void push_uncompute(bf_space *space, const bf_problem *p, const state *s,
     state next = *s;
     next.fast &= ~bit(v);
     next.lent &= ~bit(v);
-    push_step(space, (bf_move){PB_UNCOMPUTE, (uint8_t)v, 0, BF_NO_NODE, 0}, next, p->cost[v],
+    push_step(space, (bf_move){PB_UNCOMPUTE, (uint8_t)v, 0, BF_NO_NODE, 0, 0}, next, p->cost[v],
               add(memory, p->workspace[v]));
 }
 
@@ -278,19 +329,19 @@ static void push_transfers(bf_space *space, const bf_problem *p, const state *s,
         state next = *s;
         next.slow[t] |= bit(v);
         if (fast && !stored && (!capped || sum_sizes(p, next.slow[t]) <= tier->cap))
-            push_step(space, (bf_move){PB_STORE, (uint8_t)v, number, BF_NO_NODE, 0}, next,
+            push_step(space, (bf_move){PB_STORE, (uint8_t)v, number, BF_NO_NODE, 0, 0}, next,
                       transfer_price(tier->store_cost, tier->store_per_unit, tier->digits, p->size[v]), memory);
         if (!fast && stored) {
             next = *s;
             next.fast |= bit(v);
-            push_step(space, (bf_move){PB_LOAD, (uint8_t)v, number, BF_NO_NODE, 0}, next,
+            push_step(space, (bf_move){PB_LOAD, (uint8_t)v, number, BF_NO_NODE, 0, 0}, next,
                       transfer_price(tier->load_cost, tier->load_per_unit, tier->digits, p->size[v]),
                       add(memory, p->size[v]));
         }
         if (stored && (capped || all_drops)) {
             next = *s;
             next.slow[t] &= ~bit(v);
-            push_step(space, (bf_move){PB_DROP, (uint8_t)v, number, BF_NO_NODE, 0}, next, 0, memory);
+            push_step(space, (bf_move){PB_DROP, (uint8_t)v, number, BF_NO_NODE, 0, 0}, next, 0, memory);
         }
     }
 }
@@ -301,13 +352,14 @@ static void list_steps(bf_space *space, const bf_problem *p, const state *s, boo
     space->step_count = 0;
     for (unsigned v = 0; v < p->node_count; v++) {
         push_computes(space, p, s, v, memory);
+        push_recipes(space, p, s, v, memory);
         push_borrowed(space, p, s, v, memory);
         if (p->kind == PB_GAME_REVERSIBLE || (s->lent & bit(v))) {
             push_uncompute(space, p, s, v, memory);
         } else if (s->fast & bit(v)) {
             state next = *s;
             next.fast &= ~bit(v);
-            push_step(space, (bf_move){PB_FREE, (uint8_t)v, 0, BF_NO_NODE, 0}, next, 0, memory);
+            push_step(space, (bf_move){PB_FREE, (uint8_t)v, 0, BF_NO_NODE, 0, 0}, next, 0, memory);
         }
         if (p->kind == PB_GAME_TIERED)
             push_transfers(space, p, s, v, memory, all_drops);
@@ -571,6 +623,8 @@ pb_status bf_to_moves(const bf_answer *a, pb_moves *out)
         pb_status status;
         if (m->op == PB_COMPUTE && m->over == BF_IN_BORROW) {
             status = pb_moves_add_borrowed(out, m->node);
+        } else if (m->by) {
+            status = pb_moves_add_recipe(out, m->node, m->by, m->over == BF_NO_NODE ? PB_NO_NODE : m->over);
         } else if (m->op == PB_COMPUTE) {
             pb_node also[BF_MAX_NODES];
             uint32_t count = 0;

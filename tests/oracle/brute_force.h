@@ -15,14 +15,21 @@
 #include "pebble/game.h"
 #include "pebble/schedule.h"
 
-enum { BF_MAX_NODES = 24, BF_MAX_TIERS = 2, BF_IN_BORROW = 254, BF_NO_NODE = 255 };
+enum { BF_MAX_NODES = 24, BF_MAX_RECIPES = 4, BF_MAX_TIERS = 2, BF_IN_BORROW = 254, BF_NO_NODE = 255 };
 
 /* Node sets are bit masks. */
+typedef struct bf_recipe {
+    uint32_t in, inplace;
+    uint64_t cost, workspace;
+} bf_recipe;
+
 typedef struct bf_problem {
     uint32_t node_count;
     uint32_t in[BF_MAX_NODES], inplace[BF_MAX_NODES], parts[BF_MAX_NODES];
     uint8_t owner[BF_MAX_NODES]; /* BF_NO_NODE: not a by-product */
     uint64_t cost[BF_MAX_NODES], size[BF_MAX_NODES], workspace[BF_MAX_NODES];
+    uint32_t recipe_count[BF_MAX_NODES];
+    bf_recipe recipe[BF_MAX_NODES][BF_MAX_RECIPES];
     uint32_t given, given_slow, once, keep, targets;
     uint64_t fixed_size, needed_cost;
     pb_game_kind kind;
@@ -35,6 +42,7 @@ typedef struct bf_problem {
 typedef struct bf_move {
     uint8_t op, node, tier, over; /* over: BF_NO_NODE for none, BF_IN_BORROW: made in borrowed memory */
     uint32_t also;
+    uint32_t by; /* recipe from 1; 0: by the node's own inputs */
 } bf_move;
 
 typedef struct bf_answer {

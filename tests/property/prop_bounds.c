@@ -98,6 +98,8 @@ int main(int argc, char **argv)
     law_run("bounds never exceed the optimum of remat", bounds_fail, PB_GAME_REMAT, cases);
     law_run("bounds never exceed the optimum of reversible", bounds_fail, PB_GAME_REVERSIBLE, cases);
     law_run("bounds never exceed the optimum of tiered", bounds_fail, PB_GAME_TIERED, cases);
+    law_run_recipes("bounds never exceed the optimum of remat with recipes", bounds_fail, PB_GAME_REMAT, cases);
+    law_run_recipes("bounds never exceed the optimum of tiered with recipes", bounds_fail, PB_GAME_TIERED, cases);
     law_run("tightened bounds never exceed the optimum of remat", tightened_fail, PB_GAME_REMAT, cases);
     bool weak = cases >= 1000 && (raised == 0 || met == 0 || raised_cap == 0);
     print_judged("remat");
@@ -107,6 +109,12 @@ int main(int argc, char **argv)
     law_run("tightened bounds never exceed the optimum of reversible", tightened_fail, PB_GAME_REVERSIBLE, cases);
     weak = weak || (cases >= 1000 && (raised == 0 || met == 0));
     print_judged("reversible");
+    law_run_recipes("tightened bounds never exceed the optimum of remat with recipes", tightened_fail, PB_GAME_REMAT,
+                    2 * cases);
+    print_judged("remat with recipes");
+    law_run_recipes("tightened bounds never exceed the optimum of tiered with recipes", tightened_fail, PB_GAME_TIERED,
+                    cases);
+    print_judged("tiered with recipes");
     if (weak)
         puts("nothing was raised: this judges nothing");
     return law_finish() || weak;

@@ -285,5 +285,7 @@ int main(int argc, char **argv)
     law_run("plans with needless moves are cleaned", mutants_stay_wasteful, PB_GAME_ALL, cases);
     law_run("no plan has a needless move", plans_are_wasteful, PB_GAME_ALL, cases);
     law_run_large("no larger plan has a needless move", plans_are_wasteful, PB_GAME_ALL, cases / 10);
+    law_run_recipes("plans with needless moves are cleaned, with recipes", mutants_stay_wasteful, PB_GAME_ALL, cases);
+    law_run_recipes("no plan has a needless move, with recipes", plans_are_wasteful, PB_GAME_ALL, cases);
     return law_finish();
 }

@@ -79,5 +79,9 @@ int main(int argc, char **argv)
     law_run("exact finds what exhaustive search finds, with slow memory", differs_from_search, PB_GAME_TIERED, cases);
     law_run("exact finds it with a plan at hand, with slow memory", differs_with_start, PB_GAME_TIERED, cases / 2);
     law_run("exact claims no more than is so, with slow memory", claims_too_much, PB_GAME_TIERED, cases / 4);
+    unsigned with = PB_GAME_REMAT | PB_GAME_TIERED;
+    law_run_recipes("exact finds what exhaustive search finds, with recipes", differs_from_search, with, 2 * cases);
+    law_run_recipes("exact finds it with a plan at hand, with recipes", differs_with_start, with, cases / 2);
+    law_run_recipes("exact claims no more than is so, with recipes", claims_too_much, with, cases / 4);
     return law_finish();
 }

@@ -92,5 +92,9 @@ int main(int argc, char **argv)
     law_run("the optimum never rises with the cap", optimum_rises_with_cap, PB_GAME_ALL, cases);
     law_run("relabelling keeps the optimum", relabelling_changes_optimum, PB_GAME_ALL, cases);
     law_run("optimal schedules verify to their own figures", optimum_does_not_verify, PB_GAME_ALL, cases);
+    law_run_recipes("with recipes the optimum never rises with the cap", optimum_rises_with_cap, PB_GAME_ALL, cases);
+    law_run_recipes("with recipes relabelling keeps the optimum", relabelling_changes_optimum, PB_GAME_ALL, cases);
+    law_run_recipes("with recipes optimal schedules verify to their own figures", optimum_does_not_verify, PB_GAME_ALL,
+                    cases);
     return law_finish();
 }

@@ -98,7 +98,10 @@ int main(int argc, char **argv)
     uint64_t cases = law_cases(argc, argv, 10000),
              fewer = test_is_sample() ? cases / 4 + 1 : cases; /* of what takes long */
     law_run("no strategy beats or belies the exhaustive optimum", plans_fail, PB_GAME_ALL, cases);
+    law_run_recipes("no strategy beats or belies the exhaustive optimum with recipes", plans_fail, PB_GAME_ALL,
+                    2 * cases);
     law_run("slow memory never makes a plan cost more", slow_memory_costs, PB_GAME_TIERED, fewer);
     law_run_large("every plan is legal and the same again", large_plans_fail, PB_GAME_ALL, fewer);
+    law_run_large_recipes("every plan with recipes is legal and the same again", large_plans_fail, PB_GAME_ALL, fewer);
     return law_finish();
 }

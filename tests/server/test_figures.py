@@ -81,6 +81,24 @@ def a_baseline_that_fails_says_where():
     assert str(failed["step"]) in rows[0]["reason"]
 
 
+def identical_plans_have_one_hash():
+    """The page shows them in one row."""
+    tree = server.json("POST", "/api/graphs", {"family": "tree", "parameters": {"height": "6"}})["id"]
+    names = ["cache-all", "last-use", "partial", "chen", "bennett"]
+    rows, _ = server.rows(server.job(tree, kind="compare", cap="50", strategies=names, ticks=TICKS))
+    by_name = {row["asked"]: row for row in rows}
+    failed, hashes = by_name["cache-all"], {name: by_name[name]["plan_hash"] for name in names}
+    assert hashes["cache-all"] is None and (failed["failed"]["step"], failed["failed"]["over"]) == (50, 1), failed
+    assert hashes["last-use"] == hashes["partial"] == hashes["chen"] != hashes["bennett"], hashes
+    assert [by_name[name]["operations"] for name in names[1:]] == [127, 127, 127, 407]
+    assert failed["plan"] is None and [by_name[name]["attempt"] for name in names[1:]] == [None] * 4
+    moves = server.bytes(f"/api/plans/{failed['attempt']}/frames")
+    assert struct.unpack_from("<III", moves)[2] == 51  # the last one does not fit
+    for what in ("file?as=schedule", "explain"):
+        assert "up to" in server.json("GET", f"/api/plans/{failed['attempt']}/{what}", expect=404)["error"]["message"]
+    assert [by_name[name]["title"] for name in names] == ["baseline", "program-order", "partial", None, "reversible"]
+
+
 def facts_equal_the_commands():
     for name, path in files.items():
         info = server.json("GET", f"/api/graphs/{ids[name]}")
@@ -260,6 +278,6 @@ def the_gallery_works():
 
 
 with server:
-    run([rows_equal_the_commands, a_baseline_that_fails_says_where, facts_equal_the_commands, files_equal_the_commands,
-         layouts_and_names_are_whole, the_graph_comes_back, sweeps_equal_the_commands, least_caps_have_a_plan,
+    run([rows_equal_the_commands, a_baseline_that_fails_says_where, identical_plans_have_one_hash,
+         facts_equal_the_commands, files_equal_the_commands, layouts_and_names_are_whole, the_graph_comes_back, sweeps_equal_the_commands, least_caps_have_a_plan,
          the_gallery_works])

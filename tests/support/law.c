@@ -94,8 +94,11 @@ static void choose_cap(bf_space *space, bool large, small_game *s)
     }
 }
 
-static void run(const char *law, law_check check, unsigned kinds, uint64_t cases, bool large)
+enum { LARGE = 1, RECIPES = 2 };
+
+static void run(const char *law, law_check check, unsigned kinds, uint64_t cases, unsigned which)
 {
+    bool large = which & LARGE;
     checker c = {.check = check, .space = bf_space_new()};
     unsigned broken = 0;
     uint64_t skipped = 0, seed = 1;
@@ -103,6 +106,8 @@ static void run(const char *law, law_check check, unsigned kinds, uint64_t cases
     for (; seed <= cases && broken < MOST_FAILURES; seed++) {
         small_game s;
         (large ? small_game_random_large : small_game_random)(seed, kinds, &s);
+        if (which & RECIPES)
+            small_game_add_recipes(&s);
         choose_cap(c.space, large, &s);
         if (fails(&c, &s)) {
             broken++;
@@ -123,11 +128,21 @@ static void run(const char *law, law_check check, unsigned kinds, uint64_t cases
     broken ? failed++ : passed++;
 }
 
-void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases) { run(law, check, kinds, cases, false); }
+void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases) { run(law, check, kinds, cases, 0); }
 
 void law_run_large(const char *law, law_check check, unsigned kinds, uint64_t cases)
 {
-    run(law, check, kinds, cases, true);
+    run(law, check, kinds, cases, LARGE);
+}
+
+void law_run_recipes(const char *law, law_check check, unsigned kinds, uint64_t cases)
+{
+    run(law, check, kinds, cases, RECIPES);
+}
+
+void law_run_large_recipes(const char *law, law_check check, unsigned kinds, uint64_t cases)
+{
+    run(law, check, kinds, cases, LARGE | RECIPES);
 }
 
 int law_finish(void)

@@ -39,6 +39,9 @@ uint64_t law_cases(int argc, char **argv, uint64_t standard);
 /* Checks the law on `cases` random games; each gets a cap from below the least one to none. Stops at the third game
  * that breaks it. */
 void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases);
+/* The same on games in which some nodes have recipes. */
+void law_run_recipes(const char *law, law_check check, unsigned kinds, uint64_t cases);
+void law_run_large_recipes(const char *law, law_check check, unsigned kinds, uint64_t cases);
 /* The same on games of up to SMALL_MAX nodes, where the search has no answer in time: caps go by the proven smallest one.
  */
 void law_run_large(const char *law, law_check check, unsigned kinds, uint64_t cases);

@@ -41,14 +41,16 @@ void moves_from_text(const char *text, pb_moves *out)
         at++;
         pb_node v = read_node(&at), over = PB_NO_NODE, also[8];
         uint32_t count = 0;
-        uint8_t tier = 0;
-        for (; *at == '/' || *at == '+' || *at == ':';) {
+        uint8_t tier = 0, by = 0;
+        for (; *at == '/' || *at == '+' || *at == ':' || *at == '@';) {
             char what = *at++;
             pb_node u = read_node(&at);
             if (what == '/')
                 over = u;
             else if (what == ':')
                 tier = (uint8_t)u;
+            else if (what == '@')
+                by = (uint8_t)u;
             else
                 also[count++] = u;
         }
@@ -56,6 +58,7 @@ void moves_from_text(const char *text, pb_moves *out)
         if ((op == PB_COMPUTE ? pb_moves_add_compute(out, v, over, also, count) : pb_moves_add(out, op, v, tier)) !=
             PB_OK)
             abort();
+        out->move[out->count - 1].by = by;
     }
 }
 
@@ -79,6 +82,8 @@ void moves_to_text(const pb_moves *moves, char *text, size_t room)
             used += (size_t)snprintf(text + used, room - used, "/%" PRIu32, pb_moves_over(moves, k));
         for (uint32_t i = 0; i < count && i < 8; i++)
             used += (size_t)snprintf(text + used, room - used, "+%" PRIu32, also[i]);
+        if (m->by)
+            used += (size_t)snprintf(text + used, room - used, "@%u", m->by);
         if (m->tier)
             used += (size_t)snprintf(text + used, room - used, ":%u", m->tier);
     }

@@ -8,7 +8,7 @@ typedef struct replay {
     const pb_game *game;
     const pb_graph *g;
     const pb_moves *moves;
-    bool *fast, *ever, *borrowed;
+    bool *fast, *ever, *done, *borrowed; /* ever: by its own inputs, or as a by-product; done: also given */
     bool *slow[PB_MAX_TIERS];
     wide memory, lent, slow_memory[PB_MAX_TIERS];
     reference *out;
@@ -68,7 +68,7 @@ static bool start(replay *r)
             r->fast[v] = true;
             r->memory += r->g->size[v];
         }
-        r->ever[v] = is_given(r, v);
+        r->ever[v] = r->done[v] = is_given(r, v);
     }
     r->out->start_memory = r->out->peak = r->out->amount = r->memory;
     r->out->peak_step = UINT64_MAX;
@@ -101,6 +101,55 @@ static void decode(replay *r, pb_step k)
     }
 }
 
+/* Recipe `by` of v, from 1. */
+static const pb_recipe *recipe_of(const replay *r, pb_node v, uint32_t by)
+{
+    return &r->g->recipe[r->g->recipe_start[v] + by - 1];
+}
+
+static bool recipe_is_open(replay *r, pb_node v)
+{
+    uint32_t by = r->move->by, count = r->g->recipe_start ? r->g->recipe_start[v + 1] - r->g->recipe_start[v] : 0;
+    if (r->game->kind == PB_GAME_REVERSIBLE || by > count)
+        return breaks(r, PB_RULE_RECIPE, v, PB_NO_NODE);
+    if (r->move->flags & PB_MOVE_ALSO)
+        return breaks(r, PB_RULE_RECIPE_ALSO, v, PB_NO_NODE);
+    return r->done[v] ? true : breaks(r, PB_RULE_RECIPE_EARLY, v, PB_NO_NODE);
+}
+
+/* What is computed by a recipe: no by-products, not in borrowed memory, any number of times. */
+static bool compute_by_recipe(replay *r)
+{
+    pb_node v = r->move->node;
+    if (!recipe_is_open(r, v))
+        return false;
+    if (r->fast[v])
+        return breaks(r, PB_RULE_RESIDENT, v, PB_NO_NODE);
+    const pb_recipe *way = recipe_of(r, v, r->move->by);
+    for (uint32_t i = 0; i < way->in_count; i++)
+        if (!r->fast[way->in[i]])
+            return breaks(r, PB_RULE_INPUT, v, way->in[i]);
+    wide size = r->g->size[v], taken = 0;
+    if (r->over != PB_NO_NODE) {
+        bool listed = false;
+        for (uint32_t i = 0; i < way->inplace_count; i++)
+            listed |= way->inplace[i] == r->over;
+        if (!listed)
+            return breaks(r, PB_RULE_OVER, v, r->over);
+        if (r->borrowed[r->over])
+            return breaks(r, PB_RULE_OVER_BORROWED, v, r->over);
+        taken = r->g->size[r->over];
+        r->fast[r->over] = false;
+    }
+    r->use = r->memory + (size > taken ? size - taken : 0) + way->workspace;
+    r->memory = r->memory + size - taken;
+    r->cost = way->cost;
+    r->out->compute_work += r->cost;
+    r->out->compute_count++;
+    r->fast[v] = true;
+    return true;
+}
+
 static bool inputs_resident(replay *r, pb_node v, pb_node reader)
 {
     for (uint32_t i = r->g->in_start[reader]; i < r->g->in_start[reader + 1]; i++)
@@ -123,6 +172,8 @@ static bool may_overwrite(const replay *r, pb_node v, pb_node u)
 static bool compute(replay *r)
 {
     pb_node v = r->move->node;
+    if (r->move->by)
+        return compute_by_recipe(r);
     if (is_given(r, v))
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE);
     if (owner_of(r, v) != PB_NO_NODE)
@@ -173,9 +224,9 @@ static bool compute(replay *r)
     r->cost = r->g->cost[v];
     r->out->compute_work += r->cost;
     r->out->compute_count++;
-    r->fast[v] = r->ever[v] = true;
+    r->fast[v] = r->ever[v] = r->done[v] = true;
     for (uint32_t i = 0; i < r->also_count; i++)
-        r->fast[r->also[i]] = r->ever[r->also[i]] = true;
+        r->fast[r->also[i]] = r->ever[r->also[i]] = r->done[r->also[i]] = true;
     return true;
 }
 
@@ -316,18 +367,33 @@ typedef struct copy {
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint64_t read_inputs_ready(const pb_graph *g, const copy *fast, pb_node v)
+/* The nodes that a move reads, which computes `reader` or uncomputes it or a by-product of it. */
+static const pb_node *reads_of(const replay *r, pb_node reader, uint32_t *count)
+{
+    if (r->move->op == PB_COMPUTE && r->move->by) {
+        *count = recipe_of(r, reader, r->move->by)->in_count;
+        return recipe_of(r, reader, r->move->by)->in;
+    }
+    *count = r->g->in_start[reader + 1] - r->g->in_start[reader];
+    return r->g->in + r->g->in_start[reader];
+}
+
+static uint64_t read_inputs_ready(const replay *r, const copy *fast, pb_node v)
 {
     uint64_t ready = 0;
-    for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        ready = larger(ready, fast[g->in[i]].made);
+    uint32_t count;
+    const pb_node *in = reads_of(r, v, &count);
+    for (uint32_t i = 0; i < count; i++)
+        ready = larger(ready, fast[in[i]].made);
     return ready;
 }
 
-static void mark_read(const pb_graph *g, copy *fast, pb_node v, uint64_t when)
+static void mark_read(const replay *r, copy *fast, pb_node v, uint64_t when)
 {
-    for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        fast[g->in[i]].read = larger(fast[g->in[i]].read, when);
+    uint32_t count;
+    const pb_node *in = reads_of(r, v, &count);
+    for (uint32_t i = 0; i < count; i++)
+        fast[in[i]].read = larger(fast[in[i]].read, when);
 }
 
 static void make(copy *c, uint64_t when) { *c = (copy){when, 0, c->gone}; }
@@ -337,7 +403,7 @@ static uint64_t compute_depth(const replay *r, copy *fast, const bool *resident)
 {
     pb_node v = r->move->node;
     bool again = resident[v];
-    uint64_t ready = read_inputs_ready(r->g, fast, v);
+    uint64_t ready = read_inputs_ready(r, fast, v);
     if (!again)
         ready = larger(ready, fast[v].gone);
     for (uint32_t i = 0; i < r->also_count; i++)
@@ -345,7 +411,7 @@ static uint64_t compute_depth(const replay *r, copy *fast, const bool *resident)
     if (r->over != PB_NO_NODE)
         ready = larger(ready, may_go(&fast[r->over]));
     uint64_t when = ready + 1;
-    mark_read(r->g, fast, v, when);
+    mark_read(r, fast, v, when);
     if (!again)
         make(&fast[v], when);
     for (uint32_t i = 0; i < r->also_count; i++)
@@ -397,8 +463,8 @@ static uint64_t depth(replay *r)
                 resident[r->over] = false;
         } else if (r->move->op == PB_UNCOMPUTE) {
             pb_node reads = owner_of(r, v) == PB_NO_NODE ? v : owner_of(r, v);
-            when = larger(read_inputs_ready(r->g, fast, reads), may_go(&fast[v])) + 1;
-            mark_read(r->g, fast, reads, when);
+            when = larger(read_inputs_ready(r, fast, reads), may_go(&fast[v])) + 1;
+            mark_read(r, fast, reads, when);
             fast[v].gone = when;
             resident[v] = false;
         } else if (r->move->op == PB_FREE) {
@@ -425,6 +491,7 @@ void reference_replay(const pb_game *game, const pb_moves *moves, reference *out
     uint32_t n = r.g->node_count, tiers = game->tier_count ? game->tier_count : 1;
     r.fast = must(n, sizeof *r.fast);
     r.ever = must(n, sizeof *r.ever);
+    r.done = must(n, sizeof *r.done);
     r.borrowed = must(n, sizeof *r.borrowed);
     for (uint32_t t = 0; t < tiers; t++)
         r.slow[t] = must(n, sizeof **r.slow);
@@ -440,6 +507,7 @@ void reference_replay(const pb_game *game, const pb_moves *moves, reference *out
         out->depth = depth(&r);
     free(r.fast);
     free(r.ever);
+    free(r.done);
     free(r.borrowed);
     for (uint32_t t = 0; t < tiers; t++)
         free(r.slow[t]);

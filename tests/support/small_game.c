@@ -26,6 +26,7 @@ pb_node small_game_add(small_game *s, uint64_t cost, uint64_t size, uint32_t in)
     s->in[v] = in;
     s->inplace[v] = 0;
     s->owner[v] = PB_NO_NODE;
+    s->recipe_count[v] = 0;
     s->order[v] = v;
     return v;
 }
@@ -168,7 +169,55 @@ void small_game_random(uint64_t seed, unsigned kinds, small_game *s) { random_ga
 
 void small_game_random_large(uint64_t seed, unsigned kinds, small_game *s) { random_game(seed, kinds, true, s); }
 
+/* Cheap or expensive, of other inputs, also of nodes that depend on it. */
+static small_recipe random_recipe(pbi_rng *rng, const small_game *s, pb_node v)
+{
+    small_recipe r = {0};
+    uint64_t count = pbi_rng_below(rng, 3);
+    for (uint64_t i = 0; i < count; i++) {
+        pb_node u = (pb_node)pbi_rng_below(rng, s->node_count);
+        r.in |= u == v ? 0 : bit(u);
+    }
+    r.cost = pbi_rng_below(rng, 4);
+    r.workspace = one_in(rng, 4) ? 1 + pbi_rng_below(rng, 3) : 0;
+    for (pb_node u = 0; u < s->node_count; u++)
+        if ((r.in & bit(u)) && one_in(rng, 4))
+            r.inplace |= bit(u);
+    return r;
+}
+
+void small_game_add_recipes(small_game *s)
+{
+    pbi_rng rng = {s->seed ^ UINT64_C(0x4ec17e)};
+    uint64_t rare = 1 + pbi_rng_below(&rng, 4);
+    pb_node first = (pb_node)pbi_rng_below(&rng, s->node_count);
+    for (pb_node v = 0; v < s->node_count; v++) {
+        bool has = one_in(&rng, rare) || v == first;
+        s->recipe_count[v] = has ? 1 + one_in(&rng, 4) : 0;
+        for (uint32_t k = 0; k < s->recipe_count[v]; k++)
+            s->recipe[v][k] = random_recipe(&rng, s, v);
+    }
+}
+
 /* ---- the library's form ---- */
+
+static bool build_recipes(pb_builder *b, const small_game *s, pb_node v)
+{
+    bool ok = true;
+    for (uint32_t k = 0; k < s->recipe_count[v]; k++) {
+        const small_recipe *r = &s->recipe[v][k];
+        uint32_t number;
+        ok = ok && pb_builder_add_recipe(b, v, &(pb_recipe_spec){.cost = r->cost, .workspace = r->workspace},
+                                         &number) == PB_OK;
+        for (pb_node u = 0; u < s->node_count && ok; u++) {
+            if (r->in & bit(u))
+                ok = pb_builder_add_recipe_input(b, number, u) == PB_OK;
+            if (ok && (r->inplace & bit(u)))
+                ok = pb_builder_add_recipe_inplace(b, number, u) == PB_OK;
+        }
+    }
+    return ok;
+}
 
 bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_game *out)
 {
@@ -191,6 +240,7 @@ bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_
             if (ok && (s->inplace[v] & bit(u)))
                 ok = pb_builder_add_inplace(b, v, u) == PB_OK;
         }
+        ok = ok && build_recipes(b, s, v);
         if (ok && s->owner[v] != PB_NO_NODE)
             ok = pb_builder_set_byproduct(b, v, s->owner[v]) == PB_OK;
         if (ok && (s->targets & bit(v)))
@@ -237,11 +287,28 @@ void small_game_relabel(const small_game *s, const uint8_t *to, small_game *out)
         out->inplace[w] = map_set(s->inplace[v], to);
         out->owner[w] = s->owner[v] == PB_NO_NODE ? PB_NO_NODE : to[s->owner[v]];
         out->order[v] = to[s->order[v]];
+        out->recipe_count[w] = s->recipe_count[v];
+        for (uint32_t k = 0; k < s->recipe_count[v]; k++) {
+            const small_recipe *r = &s->recipe[v][k];
+            out->recipe[w][k] = (small_recipe){map_set(r->in, to), map_set(r->inplace, to), r->cost, r->workspace};
+        }
     }
     out->targets = map_set(s->targets, to);
 }
 
 /* ---- printing ---- */
+
+static void print_set(const char *key, uint32_t set, FILE *file)
+{
+    const char *comma = "";
+    fprintf(file, "%s[", key);
+    for (pb_node u = 0; u < SMALL_MAX; u++)
+        if (set & bit(u)) {
+            fprintf(file, "%s%u", comma, u);
+            comma = ",";
+        }
+    fputs("]", file);
+}
 
 static void print_node(const small_game *s, pb_node v, FILE *file)
 {
@@ -254,15 +321,14 @@ static void print_node(const small_game *s, pb_node v, FILE *file)
         fputs(",\"once\":true", file);
     if (s->flags[v] & PB_NODE_KEEP)
         fputs(",\"keep\":true", file);
-    if (s->inplace[v]) {
-        const char *comma = "";
-        fputs(",\"inplace\":[", file);
-        for (pb_node u = 0; u < s->node_count; u++)
-            if (s->inplace[v] & bit(u)) {
-                fprintf(file, "%s%u", comma, u);
-                comma = ",";
-            }
-        fputs("]", file);
+    if (s->inplace[v])
+        print_set(",\"inplace\":", s->inplace[v], file);
+    for (uint32_t k = 0; k < s->recipe_count[v]; k++) {
+        const small_recipe *r = &s->recipe[v][k];
+        print_set(k ? ",{\"inputs\":" : ",\"recipes\":[{\"inputs\":", r->in, file);
+        fprintf(file, ",\"cost\":%" PRIu64 ",\"workspace\":%" PRIu64, r->cost, r->workspace);
+        print_set(",\"inplace\":", r->inplace, file);
+        fputs(k + 1 < s->recipe_count[v] ? "}" : "}]", file);
     }
     if (s->owner[v] != PB_NO_NODE)
         fprintf(file, ",\"byproduct_of\":%u", s->owner[v]);
@@ -285,16 +351,8 @@ static void print_graph(const small_game *s, FILE *file)
                 comma = ",";
             }
     fputs("]", file);
-    if (s->targets) {
-        fputs(",\"targets\":[", file);
-        comma = "";
-        for (pb_node v = 0; v < s->node_count; v++)
-            if (s->targets & bit(v)) {
-                fprintf(file, "%s%u", comma, v);
-                comma = ",";
-            }
-        fputs("]", file);
-    }
+    if (s->targets)
+        print_set(",\"targets\":", s->targets, file);
     if (s->order_named) {
         fputs(",\"order\":[", file);
         for (uint32_t i = 0; i < s->node_count; i++)

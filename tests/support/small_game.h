@@ -12,7 +12,12 @@
 
 #include <stdio.h>
 
-enum { SMALL_MAX = 24 };
+enum { SMALL_MAX = 24, SMALL_RECIPES = 2 };
+
+typedef struct small_recipe {
+    uint32_t in, inplace;
+    uint64_t cost, workspace;
+} small_recipe;
 
 /* Sets of nodes are bit masks. Node i reads only nodes below i until the game is relabelled. */
 typedef struct small_game {
@@ -21,7 +26,9 @@ typedef struct small_game {
     uint16_t flags[SMALL_MAX]; /* GIVEN, GIVEN_SLOW, ONCE, KEEP */
     uint32_t in[SMALL_MAX], inplace[SMALL_MAX];
     pb_node owner[SMALL_MAX]; /* PB_NO_NODE: not a by-product */
-    uint32_t targets;         /* 0: none named */
+    uint32_t recipe_count[SMALL_MAX];
+    small_recipe recipe[SMALL_MAX][SMALL_RECIPES];
+    uint32_t targets; /* 0: none named */
     bool order_named;
     uint64_t fixed_size;
     pb_node order[SMALL_MAX]; /* with order_named: every node, inputs first */
@@ -43,6 +50,9 @@ pb_node small_game_add(small_game *s, uint64_t cost, uint64_t size, uint32_t in)
 void small_game_random(uint64_t seed, unsigned kinds, small_game *s);
 /* The same with 8 to SMALL_MAX nodes: too large for the exhaustive search. */
 void small_game_random_large(uint64_t seed, unsigned kinds, small_game *s);
+
+/* Gives some of its nodes recipes, at random from its seed; at least one, if the game has two nodes. */
+void small_game_add_recipes(small_game *s);
 
 /* The library's graph and game; false when the model refuses it (ctx->error says why). */
 bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_game *out);

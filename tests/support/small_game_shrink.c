@@ -16,6 +16,10 @@ static void remove_node(small_game *s, pb_node v)
     for (pb_node w = 0; w <= last; w++) {
         s->in[w] = without_bit(s->in[w], v);
         s->inplace[w] = without_bit(s->inplace[w], v);
+        for (uint32_t k = 0; k < s->recipe_count[w]; k++) {
+            s->recipe[w][k].in = without_bit(s->recipe[w][k].in, v);
+            s->recipe[w][k].inplace = without_bit(s->recipe[w][k].inplace, v);
+        }
         if (s->owner[w] == v)
             s->owner[w] = PB_NO_NODE;
         else if (s->owner[w] != PB_NO_NODE && s->owner[w] > v)
@@ -30,6 +34,8 @@ static void remove_node(small_game *s, pb_node v)
         s->in[w] = s->in[w + 1];
         s->inplace[w] = s->inplace[w + 1];
         s->owner[w] = s->owner[w + 1];
+        s->recipe_count[w] = s->recipe_count[w + 1];
+        memcpy(s->recipe[w], s->recipe[w + 1], sizeof s->recipe[w]);
     }
 }
 
@@ -55,6 +61,29 @@ static bool shrink_nodes(shrinker *k)
         small_game t = *k->s;
         remove_node(&t, v);
         any |= keep_if_fails(k, &t);
+    }
+    return any;
+}
+
+static bool shrink_recipes(shrinker *k)
+{
+    bool any = false;
+    for (pb_node v = 0; v < k->s->node_count; v++) {
+        if (k->s->recipe_count[v]) {
+            small_game t = *k->s;
+            t.recipe_count[v]--;
+            any |= keep_if_fails(k, &t);
+        }
+        for (uint32_t i = 0; i < k->s->recipe_count[v]; i++)
+            for (pb_node u = 0; u < k->s->node_count; u++) {
+                small_game t = *k->s;
+                t.recipe[v][i].inplace &= ~bit(u);
+                if (k->s->recipe[v][i].inplace & bit(u))
+                    any |= keep_if_fails(k, &t);
+                t.recipe[v][i].in &= ~bit(u);
+                if (k->s->recipe[v][i].in & bit(u))
+                    any |= keep_if_fails(k, &t);
+            }
     }
     return any;
 }
@@ -119,6 +148,10 @@ static bool shrink_numbers(shrinker *k)
         any |= shrink_number(k, &k->s->cost[v]);
         any |= shrink_number(k, &k->s->size[v]);
         any |= shrink_number(k, &k->s->workspace[v]);
+        for (uint32_t i = 0; i < k->s->recipe_count[v]; i++) {
+            any |= shrink_number(k, &k->s->recipe[v][i].cost);
+            any |= shrink_number(k, &k->s->recipe[v][i].workspace);
+        }
     }
     any |= shrink_number(k, &k->s->fixed_size);
     any |= shrink_number(k, &k->s->weights.alpha);
@@ -173,6 +206,7 @@ void small_game_shrink(small_fails fails, void *state, small_game *s)
         any = shrink_nodes(&k);
         any |= shrink_features(&k);
         any |= shrink_sets(&k);
+        any |= shrink_recipes(&k);
         any |= shrink_numbers(&k);
     }
 }

@@ -33,14 +33,17 @@ finds() { # what it must say; the error is in the copy already
 
 fresh
 "$root/tools/check_docs" --root "$tree"
+number() { sed -n "s/^| \([0-9]*\) | \`$1\`.*/\1/p" "$root/docs/games.md"; } # of a rule
+last=$(sed -n 's/^| \([0-9]*\) | `\([a-z-]*\)` |.*/\1 `\2`/p' "$root/docs/games.md" | tail -n 1)
 sed -i '/`over-cap`/d' "$tree/docs/games.md"
-finds 'docs/games.md: rule 26 should read | 26 | `over-cap` |'
-sed -i 's/^| 8 | `input-not-resident`/| 8 | `input-missing`/' "$tree/docs/games.md"
-finds 'docs/games.md: rule 8 '
+finds "docs/games.md: rule $(number over-cap) should read | $(number over-cap) | \`over-cap\` |"
+sed -i 's/^\(| [0-9]* | `input\)-not-resident`/\1-missing`/' "$tree/docs/games.md"
+finds "docs/games.md: rule $(number input-not-resident) "
 printf '%s\n' 'PB_RULE(PB_RULE_NEW, "new-rule", "a rule that nobody wrote down")' >>"$tree/include/pebble/rules.def"
-finds 'docs/games.md: rule 32 should read | 32 | `new-rule` | a rule that nobody wrote down |'
+new=$((${last%% *} + 1))
+finds "docs/games.md: rule $new should read | $new | \`new-rule\` | a rule that nobody wrote down |"
 sed -i '/PB_RULE_GONE/d' "$tree/include/pebble/rules.def"
-finds 'docs/games.md: there is no rule 31 `end-not-resident`'
+finds "docs/games.md: there is no rule $last"
 
 rm "$tree/docs/strategies/sqrt.md"
 finds 'docs/strategies: strategy sqrt has no page sqrt.md'

@@ -42,7 +42,8 @@ static void only_costs_and_units_change(void **state)
     const char *extra[] = {NULL, "\"low\":1", NULL, NULL, "\"low\":2", NULL};
     pb_buffer out;
     open_case(&c);
-    pb_graph_costs costs = {cost, "ns", "byte", "\"profile\":5", extra};
+    pb_graph_costs costs = {
+        .cost = cost, .cost_unit = "ns", .size_unit = "byte", .extra = "\"profile\":5", .node_extra = extra};
     assert_int_equal(pb_graph_with_costs(&c.ctx, c.g, &costs, &c.arena, &other), PB_OK);
     assert_int_equal(pb_graph_check(&c.ctx, other), PB_OK);
     assert_null(graph_round_trips(&c.ctx, other));

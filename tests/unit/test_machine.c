@@ -267,6 +267,60 @@ static void graphs_are_priced_and_keep_their_hash(void **state)
     pb_arena_release(&arena);
 }
 
+/* One node of size 10 in a graph with this much always in use, priced by `one` with a second tier. */
+static pb_status price_fixed(uint64_t hbm, uint64_t disk, pb_tier tiers[PB_MAX_TIERS], uint64_t figures[2])
+{
+    pb_machine_link both[4] = {links[0], links[1], links[2], links[1]};
+    both[2].from = 0;
+    both[3].from = 2;
+    both[3].name = "back";
+    pb_machine m = one;
+    m.links = both;
+    m.link_count = 4;
+    pb_context ctx;
+    pb_arena arena;
+    pb_builder *b;
+    const pb_graph *g, *priced;
+    uint32_t count;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_int_equal(pb_builder_new(&ctx, &b), PB_OK);
+    assert_int_equal(pb_builder_add_node(b, &(pb_node_spec){.name = "x", .size = 10}, NULL), PB_OK);
+    pb_builder_set_fixed_size(b, 5);
+    assert_int_equal(pb_builder_add_note(b, PB_NO_NODE, PB_NOTE_TIME, "disk", disk), PB_OK);
+    if (hbm)
+        assert_int_equal(pb_builder_add_note(b, PB_NO_NODE, PB_NOTE_TIME, "hbm", hbm), PB_OK);
+    assert_int_equal(pb_builder_freeze(b, &arena, &g), PB_OK);
+    assert_int_equal(g->fixed_size, 5);
+    pb_status status = pb_graph_price(&ctx, g, &m, &arena, &priced);
+    if (status == PB_OK) {
+        assert_int_equal(pb_graph_tiers(priced, tiers, &count), 2);
+        figures[0] = priced->fixed_size;
+        figures[1] = priced->total_size;
+    }
+    pb_builder_free(b);
+    pb_arena_release(&arena);
+    return status;
+}
+
+static void fixed_memory_counts_where_it_is(void **state)
+{
+    (void)state;
+    pb_tier tiers[PB_MAX_TIERS];
+    uint64_t figures[2];
+    assert_int_equal(price_fixed(300, 4000, tiers, figures), PB_OK);
+    assert_int_equal(figures[0], 300);
+    assert_int_equal(figures[1], 310);
+    assert_true(tiers[0].cap == PB_UNLIMITED);
+    assert_int_equal(tiers[1].cap, 1000);
+    assert_int_equal(price_fixed(0, 5000, tiers, figures), PB_OK);
+    assert_int_equal(figures[0], 0); /* nothing is in use in the first memory, whatever fixed_size is */
+    assert_int_equal(tiers[1].cap, 0);
+    assert_int_equal(price_fixed(0, 5001, tiers, figures), PB_EINVAL);
+    assert_int_equal(price_fixed(UINT64_MAX - 11, 0, tiers, figures), PB_OK);
+    assert_int_equal(price_fixed(UINT64_MAX - 10, 0, tiers, figures), PB_ERANGE);
+}
+
 static void notes_go_where_they_mean_something(void **state)
 {
     (void)state;
@@ -313,6 +367,7 @@ int main(void)
         cmocka_unit_test(slow_memories_with_links_both_ways_are_tiers),
         cmocka_unit_test(the_first_slow_memories_are_tiers),
         cmocka_unit_test(graphs_are_priced_and_keep_their_hash),
+        cmocka_unit_test(fixed_memory_counts_where_it_is),
         cmocka_unit_test(notes_go_where_they_mean_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

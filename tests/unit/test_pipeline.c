@@ -208,7 +208,6 @@ static void wrong_requests_are_errors(void **state)
         {"demand:policy=oldst", NULL, PB_EUNKNOWN, "there is no policy `oldst`; did you mean oldest?"},
         {"auto:policy=oldst", NULL, PB_EUNKNOWN, /* though demand is never reached */
          "there is no policy `oldst`; did you mean oldest?"},
-        {"sqrt", "oldest", PB_EINVAL, "strategy sqrt takes no policy; leave the policy out, or use demand"},
         {"every-k:k=x", NULL, PB_EINVAL, "k must be a whole number from 1 to 4294967295, not \"x\""},
         {"every-k:k=", NULL, PB_EINVAL, "k must be a whole number from 1 to 4294967295, not \"\""},
     };

@@ -14,7 +14,7 @@
 static void operations_read_back_by_name(void **state)
 {
     (void)state;
-    static const char *const names[] = {"compute", "uncompute", "free", "store", "load", "drop"};
+    static const char *const names[] = {"compute", "uncompute", "free", "store", "load", "drop", "copy"};
     for (unsigned i = 0; i < PB_OP_COUNT; i++) {
         pb_op op = PB_OP_COUNT;
         assert_string_equal(pb_op_name((pb_op)i), names[i]);

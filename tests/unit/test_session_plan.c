@@ -88,7 +88,8 @@ static void wrong_settings_are_told_by_the_call(void **state)
     (void)state;
     static const char *const wrong[][3] = {
         {"cap", "lots", "expected a size"},
-        {"game", "chess", "remat, reversible or tiered"},
+        {"game", "chess", "remat, reversible, tiered or timed"},
+        {"game", "timed", "needs a machine"},
         {"weights", "1,2", "weights"},
         {"strategy", "luck", "luck"},
         {"policy", "none", "policy"},

@@ -105,7 +105,7 @@ static void bad_values_are_reported_with_their_name(void **state)
     (void)state;
     static const char *const bad[][4] = {
         {"game", "tierd", "game", "there is no game `tierd`; did you mean tiered?"},
-        {"game", "chess", "game", "there is no game `chess`; choose remat, reversible or tiered"},
+        {"game", "chess", "game", "there is no game `chess`; choose remat, reversible, tiered or timed"},
         {"cap", "lots", "cap", "expected a size"},
         {"machine", "a100-4", "machine", "there is no machine `a100-4`; did you mean a100-40?"},
         {"machine", "t4*99", "machine", "expected 1 to 64 devices"},
@@ -166,7 +166,8 @@ static void unknown_names_get_the_closest_one(void **state)
     assert_int_equal(pb_setting_find(&d.ctx, "stor_cost", &which), PB_EUNKNOWN);
     assert_string_equal(d.ctx.error.message, "there is no setting `stor_cost`; did you mean store_cost?");
     assert_int_equal(pb_setting_find(&d.ctx, "colour", &which), PB_EUNKNOWN);
-    assert_non_null(strstr(d.ctx.error.message, "there is no setting `colour`; choose game, cap, machine, "));
+    assert_non_null(
+        strstr(d.ctx.error.message, "there is no setting `colour`; choose game, objective, cap, machine, "));
     assert_int_equal(which, PB_SET_cap);
     pb_arena_release(&d.arena);
 }

@@ -29,7 +29,7 @@ static void every_row_is_complete_and_found_by_name(void **state)
     for (uint32_t i = 0; i < count; i++) {
         assert_ptr_equal(pb_strategy_find(rows[i].name), &rows[i]);
         assert_true((pbi_strategy_function(&rows[i]) != NULL) == (rows[i].strength != PB_PORTFOLIO));
-        assert_true(rows[i].games && !(rows[i].games & ~(unsigned)PB_GAME_ALL));
+        assert_true(rows[i].games && !(rows[i].games & ~(unsigned)(PB_GAME_ALL | PB_GAME_TIMED)));
         assert_true(strlen(rows[i].summary) > 10);
         assert_null(strpbrk(rows[i].name, ":,= "));
         for (const char *line = rows[i].options; *line;) { /* key=default|text, a line each */

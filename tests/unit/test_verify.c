@@ -82,6 +82,30 @@ static void rich(small_game *s)
     s->owner[5] = 4;
 }
 
+/* As rich; 0 comes back from 1 or from nothing, 3 from 1 and in its memory, by-product 2 from 3. */
+static void rich_recipes(small_game *s)
+{
+    rich(s);
+    s->recipe_count[0] = 2;
+    s->recipe[0][0] = (small_recipe){.in = 2, .cost = 3, .workspace = 5};
+    s->recipe[0][1] = (small_recipe){.cost = 4};
+    s->recipe_count[3] = 1;
+    s->recipe[3][0] = (small_recipe){.in = 2, .inplace = 2, .cost = 2, .workspace = 1};
+    s->recipe_count[2] = 1;
+    s->recipe[2][0] = (small_recipe){.in = 8, .cost = 1};
+}
+static void reversible_recipes(small_game *s)
+{
+    tiny(s);
+    s->kind = PB_GAME_REVERSIBLE;
+    s->recipe_count[0] = 1;
+    s->recipe[0][0] = (small_recipe){.cost = 1};
+}
+static void recipes_cap_9(small_game *s)
+{
+    rich_recipes(s);
+    s->cap = 9;
+}
 static void tiny_capped(small_game *s)
 {
     tiny(s);
@@ -292,6 +316,18 @@ static const broken broken_cases[] = {
     {rich, "f0 c0", PB_RULE_GIVEN, 1, 0, NONE, ANY},
     {rich_reversible, "u0", PB_RULE_GIVEN, 0, 0, NONE, ANY},
     {rich, "c1 c2", PB_RULE_BYPRODUCT, 1, 2, 1, ANY},
+    {tiny, "c0 c0@1", PB_RULE_RECIPE, 1, 0, NONE, 1},
+    {rich_recipes, "f0 c0@3", PB_RULE_RECIPE, 1, 0, NONE, 3},
+    {reversible_recipes, "c0 u0 c0@1", PB_RULE_RECIPE, 2, 0, NONE, ANY},
+    {rich_recipes, "c1+2 c3@1+2", PB_RULE_RECIPE_ALSO, 1, 3, NONE, ANY},
+    {rich_recipes, "c1 c3@1", PB_RULE_RECIPE_EARLY, 1, 3, NONE, ANY},
+    {rich_recipes, "c1 c2@1", PB_RULE_RECIPE_EARLY, 1, 2, NONE, ANY},
+    {rich_recipes, "c0@2", PB_RULE_RESIDENT, 0, 0, NONE, ANY},
+    {rich_recipes, "f0 c0@1", PB_RULE_INPUT, 1, 0, 1, ANY},
+    {rich_recipes, "c1+2 c3 f3 c3@1 f3 c3", PB_RULE_ONCE, 5, 3, NONE, ANY},
+    {rich_recipes, "c1 f0 c0@1/1", PB_RULE_OVER, 2, 0, 1, ANY},
+    {recipes_cap_9, "c1+2 c3 f0 c4", PB_RULE_INPUT, 3, 4, 0, ANY},
+    {recipes_cap_9, "c1+2 f0 c3 c0@1", PB_RULE_CAP, 3, 0, NONE, 11},
     {tiny, "c0 c0", PB_RULE_RESIDENT, 1, 0, NONE, ANY},
     {tiny, "c0 c2", PB_RULE_INPUT, 1, 2, 1, ANY},
     {tiny, "c1", PB_RULE_INPUT, 0, 1, 0, ANY},
@@ -368,7 +404,7 @@ static void verify_names_rule_move_and_node_of_broken_schedules(void **state)
         seen[c->rule] = true;
         close_bench(&b);
     }
-    for (unsigned rule = 0; rule < PB_RULE_COUNT; rule++)
+    for (unsigned rule = 0; rule < PB_RULE_LANE; rule++) /* test_verify_timed.c has the others */
         if (!seen[rule])
             fail_msg("no broken schedule for rule %s", pb_rule_name((pb_rule)rule));
 }
@@ -443,15 +479,10 @@ static void verify_stops_when_asked(void **state)
 
 static void copy_move(const pb_moves *from, pb_step k, pb_moves *to)
 {
-    const pb_move *m = &from->move[k];
-    uint32_t count;
-    const pb_node *also = pb_moves_also(from, k, &count);
-    pb_status status = m->op == PB_COMPUTE ? pb_moves_add_compute(to, m->node, pb_moves_over(from, k), also, count)
-                                           : pb_moves_add(to, (pb_op)m->op, m->node, m->tier);
-    assert_int_equal(status, PB_OK);
+    assert_int_equal(pb_moves_add_copy(to, from, k), PB_OK);
 }
 
-enum { DELETE, DUPLICATE, SWAP, OTHER_NODE, OTHER_KIND, INSERT, OTHER_PLACE, WAYS };
+enum { DELETE, DUPLICATE, SWAP, OTHER_NODE, OTHER_KIND, INSERT, OTHER_PLACE, OTHER_WAY, WAYS };
 
 /* Move k of `from` changed in one of these ways. */
 static void change_move(pbi_rng *rng, const pb_moves *from, pb_step k, uint32_t nodes, pb_moves *to)
@@ -479,6 +510,7 @@ static void change_move(pbi_rng *rng, const pb_moves *from, pb_step k, uint32_t 
             *last = before;
         }
         break;
+    case OTHER_WAY: last->by = tier; break;
     case OTHER_NODE: last->node = other; break;
     case OTHER_PLACE: last->tier = tier; break;
     case OTHER_KIND: *last = (pb_move){.node = last->node, .arg = PB_NO_NODE, .op = (uint8_t)op, .tier = tier}; break;
@@ -527,6 +559,8 @@ static void verify_agrees_with_second_replay_on_random_schedules(void **state)
         bf_problem p;
         bf_answer a;
         small_game_random(seed, PB_GAME_ALL, &s);
+        if (seed % 2)
+            small_game_add_recipes(&s);
         open_bench(&b);
         assert_true(small_game_build(&b.ctx, &s, &b.arena, &b.game));
         assert_true(bf_from_game(&b.game, &p));

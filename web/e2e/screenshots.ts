@@ -6,8 +6,8 @@ import type { Page } from "playwright-core";
 import { launch, openPage, ready, startServer, web } from "./support";
 
 const folder = resolve(process.argv[2] ?? join(web, "../docs/images"));
-const MAIN = "#example=unet&cap=50%25&machine=rtx4090&game=remat&strategies=last-use;sqrt;chen;dtr;auto&step=240";
-const COMPARE = "#example=chain&cap=25%25&game=remat&strategies=last-use;sqrt;every-k;chen;griewank;hcb;dtr;auto";
+const MAIN = "#example=unet&cap=50%25&machine=rtx4090&game=remat&strategies=cache-all;last-use;partial;chen;dtr;auto&step=240";
+const COMPARE = "#example=chain&cap=25%25&game=remat&strategies=cache-all;last-use;partial;chen;griewank;hcb;dtr;auto";
 
 async function swept(page: Page): Promise<void> {
   await ready(page);

@@ -44,7 +44,11 @@ export interface Row {
   bound_kind: string | null;
   note: string | null;
   options: Record<string, string>;
+  title?: string | null; // "baseline", "program-order", "partial", "reversible": its name in comparisons
+  operations?: Whole | null;
   plan?: string | null;
+  attempt?: string | null; // without a plan: the moves up to the one that exceeds the cap, which can be played
+  plan_hash?: string | null; // equal for the same moves
   failed?: Failure | null;
 }
 

@@ -9,7 +9,7 @@ import { peakStep } from "./playback";
 import { Player } from "./player";
 import { minCap } from "./proved";
 import { defaultView, galleryView, type Source, type View } from "./store";
-import { rowKey } from "./words";
+import { playable, rowKey } from "./words";
 
 export interface ControllerEvents {
   render(): void;
@@ -258,14 +258,12 @@ export class Controller implements Actions {
     this.change({ strategies, shown: null });
   }
 
-  /** Only strategies that evict use the policy; one of them is added if there is none. */
+  setAll(all: boolean): void {
+    this.change({ all });
+  }
+
   setPolicy(policy: string | null): void {
-    const about = this.model.about;
-    const takes = (name: string): boolean => !!about?.strategies.find((one) => one.name === name.split(":")[0])?.takes_policy;
-    const strategies = [...this.model.view.strategies];
-    const taker = about?.strategies.find((one) => one.takes_policy);
-    if (policy && taker && !strategies.some(takes)) strategies.unshift(taker.name);
-    this.change({ policy, strategies });
+    this.change({ policy });
   }
 
   setPrices(prices: Prices | null): void {
@@ -313,10 +311,11 @@ export class Controller implements Actions {
   private choosePlan(done: boolean): void {
     const model = this.model;
     const { fresh, winner } = rank(model);
-    const chosen = fresh.find((row) => rowKey(row) === model.view.shown && row.plan);
+    const chosen = fresh.find((row) => rowKey(row) === model.view.shown && playable(row));
     const row = chosen ?? (model.view.shown && !done ? null : winner);
-    if (row?.plan) {
-      if (row.plan !== this.playing) void this.loadPlan(row);
+    const plays = row && playable(row);
+    if (row && plays) {
+      if (plays !== this.playing) void this.loadPlan(row);
       else model.shown = row;
     } else if (done && !row) this.setPlan(null, null);
   }
@@ -324,7 +323,7 @@ export class Controller implements Actions {
   private setPlan(row: Row | null, player: Player | null): void {
     const model = this.model;
     const before = model.player;
-    this.loaded = row?.plan ?? null;
+    this.loaded = row && playable(row);
     if (!row) this.playing = null;
     model.shown = row;
     model.player = player;
@@ -343,15 +342,16 @@ export class Controller implements Actions {
   }
 
   private async loadPlan(row: Row): Promise<void> {
-    if (!row.plan || !this.model.layout) return; // called again when the layout is loaded
-    this.playing = row.plan;
+    const plan = playable(row);
+    if (!plan || !this.model.layout) return; // called again when the layout is loaded
+    this.playing = plan;
     this.loading?.abort();
     const loading = (this.loading = new AbortController());
     const model = this.model;
     const graph = model.graph;
     model.shown = row;
     try {
-      const buffer = await this.api.frames(row.plan, loading.signal);
+      const buffer = await this.api.frames(plan, loading.signal);
       const layout = model.layout;
       if (loading.signal.aborted || !layout || model.graph !== graph) return;
       this.setPlan(row, new Player(layout.nodeCount, decodeFrames(buffer), layout.size));

@@ -4,7 +4,7 @@ import type { Metrics, Row, WeightTexts } from "./api";
 
 export type Whole = number | string; // a number up to 2^53, a decimal string beyond
 
-export const MAX_DIGITS = 9; // digits after the decimal point that the command accepts
+export const MAX_DIGITS = 18; // digits after the decimal point that the command accepts in a weight
 const LARGEST = (1n << 64n) - 1n;
 
 export interface Weights {
@@ -16,14 +16,21 @@ export function whole(value: Whole): bigint {
   return BigInt(value);
 }
 
-/** Reads a decimal such as 0.25; null if the command would reject it. */
-export function parseDecimal(text: string): { value: bigint; digits: number } | null {
-  const match = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
+export interface Decimal {
+  value: bigint;
+  digits: number; // it is value / 10^digits
+}
+
+/** Reads a decimal such as 0.25 or 1e-11; null if the command would reject it. */
+export function parseDecimal(text: string): Decimal | null {
+  const match = /^(\d*)(?:\.(\d*))?(?:e([-+]?\d{1,3}))?$/i.exec(text.trim());
   if (!match || (!match[1] && !match[2])) return null;
-  const behind = (match[2] ?? "").replace(/0+$/, "");
-  if ((match[2] ?? "").length > MAX_DIGITS) return null;
-  const value = BigInt((match[1] || "0") + behind);
-  return value > LARGEST ? null : { value, digits: behind.length };
+  let value = BigInt((match[1] || "0") + (match[2] ?? ""));
+  let digits = (match[2] ?? "").length - Number(match[3] ?? 0);
+  if (value === 0n) return { value, digits: 0 };
+  for (; digits > 0 && value % 10n === 0n; digits--) value /= 10n;
+  if (digits < 0) value *= 10n ** BigInt(-digits);
+  return value > LARGEST || digits > MAX_DIGITS ? null : { value, digits: Math.max(0, digits) };
 }
 
 export function parseWeights(texts: WeightTexts): Weights | null {

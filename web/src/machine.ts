@@ -14,6 +14,16 @@ export interface Tier {
   text: string;
 }
 
+const MAX_TIERS = 8; // of the tiered game
+
+/** The slow memories that plans use, and in one sentence those that the tiered game has no room for. */
+export function slowText(machine: MachineFacts): string[] {
+  const tiers = tiersOf(machine);
+  const used = tiers.slice(0, MAX_TIERS).map((tier, i) => `tier ${i + 1}: ${tier.memory}, ${tier.text}`);
+  const rest = tiers.slice(MAX_TIERS).map((tier) => tier.memory);
+  return rest.length ? [...used, `not used: ${rest.join(", ")} (the tiered game has at most ${MAX_TIERS} tiers)`] : used;
+}
+
 /** Memories with links from and to the first one, as the server finds them. */
 export function tiersOf(machine: MachineFacts): Tier[] {
   const [first, ...others] = machine.memories ?? [];

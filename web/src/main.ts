@@ -266,11 +266,6 @@ function showRow(index: number): void {
   if (keys.length) controller.show(keys[Math.max(0, Math.min(keys.length - 1, index))]);
 }
 
-function shownIndex(): number {
-  const key = model.shown ? `${model.shown.asked ?? model.shown.strategy}/${model.shown.game}` : "";
-  return table.keys().indexOf(key);
-}
-
 function installAllKeys(): void {
   const moves = (): number => playback.player?.frames.moveCount ?? 0;
   installKeys({
@@ -286,7 +281,7 @@ function installAllKeys(): void {
     weights: () => weights.element.querySelector("input")?.focus(),
     planAgain: () => controller.planAgain(),
     stop: () => controller.stop(),
-    row: (by) => showRow(shownIndex() + by),
+    row: (by) => showRow(table.shownIndex() + by),
     nthRow: showRow,
     winner: () => controller.show(null),
     fit,

@@ -61,6 +61,7 @@ export interface Actions {
   setCap(text: string): void;
   setGame(game: GameName | null): void;
   setStrategies(strategies: string[]): void;
+  setAll(all: boolean): void;
   setPolicy(policy: string | null): void;
   setPrices(prices: Prices | null): void;
   setMachine(machine: MachineChoice | null): void;

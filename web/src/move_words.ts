@@ -13,6 +13,7 @@ export function moveWords(frames: Frames, i: number, names: Names): string {
     const tier = frames.tierCount > 1 ? ` tier ${frames.tier[i]}` : " slow memory";
     words += `${op === Op.Store ? " to" : " from"}${tier}`;
   }
+  if (op === Op.Compute && frames.tier[i]) words += " in borrowed memory";
   if (frames.over[i] !== NONE) words += ` in place of ${names.get(frames.over[i])}`;
   const also = frames.alsoStart[i + 1] - frames.alsoStart[i];
   if (also === 1) words += ` and ${names.get(frames.also[frames.alsoStart[i]])}`;

@@ -7,7 +7,7 @@ import { BUSY, idlePlanning, type Model, type PlanningState } from "./model";
 import { capRange } from "./panels/cap_slider";
 import { minCap, learnBound, learnRow, learnSweep } from "./proved";
 import { readCap } from "./sizes";
-import { quickFirst } from "./store";
+import { askedStrategies, quickFirst } from "./store";
 import { rowKey } from "./words";
 
 const SWEEP_MAX_NODES = 20_000; // larger graphs are not swept automatically
@@ -108,7 +108,7 @@ export class Planner {
     model.planning = idlePlanning();
     model.planWeights = [...model.view.weights];
     for (const entry of model.entries) entry.stale = true;
-    if (!graph || !model.view.strategies.length) {
+    if (!graph || !askedStrategies(model.about, model.view).length) {
       model.entries = [];
       this.rowsChanged(true);
       return this.changed();
@@ -126,7 +126,7 @@ export class Planner {
       this.changed();
     };
     try {
-      const handle = await this.api.startJob(graph, this.request("compare", model.view.strategies), {
+      const handle = await this.api.startJob(graph, this.request("compare", askedStrategies(model.about, model.view)), {
         onCosts: (costs) => live(() => {
           if (model.graph) model.graph = { ...model.graph, ...costs };
         })(),

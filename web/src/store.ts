@@ -1,5 +1,5 @@
 // The user's choices, and the link that restores them. Nothing here comes from the server.
-import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
+import type { About, GameName, GalleryItem, Prices, WeightTexts } from "./api";
 import type { MachineChoice } from "./machine";
 import { parseWeights } from "./exact";
 import { readCap, readPrice } from "./sizes";
@@ -20,6 +20,7 @@ export interface View {
   game: GameName | null; // null: every game that applies
   cap: string; // as typed; the server reads it as the command does
   strategies: string[];
+  all: boolean; // compare every strategy, not only the chosen ones
   policy: string | null;
   machine: MachineChoice | null; // null: that of the graph file, if it has one
   prices: Prices | null;
@@ -36,13 +37,16 @@ export interface View {
 
 export const WEIGHTS_DEFAULT: WeightTexts = ["0", "0", "1"];
 export const TIME_DEFAULT = 2000;
+/** The rows that `pebble compare` shows first: baseline, program order, partial, the usual choices, reversible and the best. */
+export const STRATEGIES_DEFAULT: readonly string[] = ["cache-all", "last-use", "partial", "chen", "dtr", "bennett", "auto"];
 
 export function defaultView(): View {
   return {
     source: null,
     game: null,
     cap: "60%",
-    strategies: ["last-use", "sqrt", "auto"],
+    strategies: [...STRATEGIES_DEFAULT],
+    all: false,
     policy: null,
     machine: null,
     prices: null,
@@ -78,6 +82,18 @@ export function quickFirst(strategies: readonly string[]): string[] {
   return [...strategies.filter((name) => !slow(name)), ...strategies.filter(slow)];
 }
 
+/** What the comparison plans: the chosen strategies, or every one that plays this game and needs no file. */
+export function askedStrategies(about: Pick<About, "strategies" | "games"> | null, view: Pick<View, "strategies" | "all" | "game">): string[] {
+  if (!view.all || !about) return view.strategies;
+  const games = view.game ? [view.game] : about.games;
+  const others = about.strategies.filter(
+    (one) =>
+      !view.strategies.includes(one.name) && !one.traits.includes("file") && one.games.some((game) => games.includes(game)) &&
+      (one.strength !== "portfolio" || !one.traits.length), // partial and checkpoint choose among the others
+  );
+  return quickFirst([...view.strategies, ...others.map((one) => one.name)]);
+}
+
 const PRICE_KEYS = ["store_cost", "load_cost", "store_per_unit", "load_per_unit"] as const;
 
 /** The fragment of a link, readable: #g=gallery:unet&cap=40%&game=remat&... Defaults are left out. */
@@ -94,6 +110,7 @@ export function toFragment(view: View): string {
   parts.push(["cap", view.cap]);
   if (view.game) parts.push(["game", view.game]);
   parts.push(["strategies", view.strategies.join(";")]);
+  if (view.all) parts.push(["all", "1"]);
   if (view.policy) parts.push(["policy", view.policy]);
   if (view.machine && !view.machine.document) parts.push(["machine", view.machine.name]); // a link does not contain a file
   if (view.prices) {
@@ -189,6 +206,7 @@ export function fromFragment(fragment: string): View | null {
     game: game === "remat" || game === "reversible" || game === "tiered" ? game : null,
     cap: cap !== null && isCap(cap) ? cap : view.cap,
     strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
+    all: fields.get("all") === "1",
     policy: fields.get("policy"),
     machine: readMachineName(fields.get("machine")),
     prices: readPrices(fields.get("prices")),

@@ -11,9 +11,10 @@ export const TERMS = {
   game: "The rules. remat: values may be freed and recomputed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory.",
   machine: "Where the graph runs. It turns flops and bytes into times; its memory can be the cap, and its links lead to slow memories.",
   strategies: "The planners to compare. auto tries the others and keeps the best.",
-  policy: "Which value is evicted first when memory is full. Only strategies that evict, such as demand, use it.",
-  alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce.",
-  beta: "β: what one unit of memory costs while one unit of work is done. Raise it if energy or bandwidth matters.",
+  all: "Compares every strategy that plays this game, not only the chosen ones.",
+  policy: "Which value is evicted first where a strategy's plan does not fit the cap. Without a policy such a strategy gives up.",
+  alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce. Units may be typed, as in 0.5s/GiB.",
+  beta: "β: what one unit of memory costs while one unit of work is done. Raise it if energy or bandwidth matters. A unit of size may be typed, as in 0.01/GiB.",
   gamma: "γ: what one unit of extra work (recomputing, uncomputing, transfers) costs. Raise it if computing is slow.",
   time: "The time limit for planning. The best plan so far is shown while planning runs.",
   outcome: "optimal: proved to have the lowest cost. found: a verified plan. no plan: it does not fit or does not apply. impossible: proved that no plan exists.",
@@ -23,7 +24,10 @@ export const TERMS = {
   uncompute: "The cost of removing values by reversing their computation.",
   io: "The cost of moving values to slow memory and back.",
   flux: "Memory in use, summed over time.",
-  moves: "Computations, removals and transfers in the plan.",
+  ratio: "The peak as a multiple of the peak in program order, which frees each value after its last use.",
+  extra: "What the plan spends in addition, as a share of computing each value once.",
+  total: "Everything that the plan spends: computing, recomputing, uncomputing and transfers.",
+  operations: "Computations, uncomputations and transfers in the plan. Freeing is not counted.",
   cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The lowest cost wins.",
   gap: "How far the work is above the proved lower bound. 0 % is optimal.",
   incumbent: "The best plan found so far, as extra work over computing each value once.",
@@ -46,10 +50,28 @@ export function rowKey(row: Row): string {
   return `${row.asked ?? row.strategy}/${row.game}`;
 }
 
-/** The displayed name of a row; for auto, with the strategy that it chose. */
+/** What plays for a row: its plan, or its moves up to the one that does not fit. */
+export function playable(row: Row): string | null {
+  return row.plan ?? row.attempt ?? null;
+}
+
+/** "program order" for last-use: what a strategy is called in comparisons; null if it has no name but its own. */
+export function rowTitle(row: Row): string | null {
+  return row.title?.replaceAll("-", " ") ?? null;
+}
+
+/** Its title; with settings, or without a title, the strategy as it was requested. For auto also the strategy that it chose. */
+export function shortName(row: Row): string {
+  const asked = row.asked ?? row.strategy;
+  if (asked.split(":")[0] === "auto" && row.strategy !== "auto") return `auto → ${row.strategy}`;
+  return asked.includes(":") ? asked : (rowTitle(row) ?? asked);
+}
+
+/** The displayed name of a row; for auto and partial, with the strategy that it chose. */
 export function rowName(row: Row): string {
-  const asked = (row.asked ?? row.strategy).split(":")[0];
-  return asked === "auto" && row.strategy !== "auto" ? `auto → ${row.strategy}` : (row.asked ?? row.strategy);
+  const asked = row.asked ?? row.strategy;
+  const name = shortName(row);
+  return name === asked && name === rowTitle(row) && row.strategy !== asked ? `${name} → ${row.strategy}` : name;
 }
 
 function isBaseline(row: Row): boolean {
@@ -73,6 +95,7 @@ function memoryPart(row: Row, graph: GraphInfo): string {
   const m = row.metrics;
   if (!m) return "";
   const written = whole(graph.written_peak);
+  if (row.strategy === "last-use" && whole(m.peak) === written) return `needs ${amount(m.peak, graph.size_unit)}`;
   const share = ratio(whole(m.peak), written);
   if (whole(m.peak) === written) return "uses as much memory as program order";
   return share < 1

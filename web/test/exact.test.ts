@@ -39,11 +39,13 @@ test("decimals are written without trailing zeros", () => {
 });
 
 test("what the command rejects is rejected", () => {
-  for (const text of ["", ".", "-1", "1e3", "1,5", "0.0000000001", "99999999999999999999"]) {
+  for (const text of ["", ".", "-1", "1e-19", "1e20", "e3", "1,5", "0.0000000000000000001", "99999999999999999999"]) {
     assert.equal(parseDecimal(text), null, text);
   }
   assert.deepEqual(parseDecimal("0.50"), { value: 5n, digits: 1 });
   assert.deepEqual(parseDecimal(".5"), { value: 5n, digits: 1 });
+  assert.deepEqual(parseDecimal("1.5e3"), { value: 1500n, digits: 0 });
+  assert.deepEqual(parseDecimal("1e-18"), { value: 1n, digits: 18 });
 });
 
 test("equal weights are recognised in any form", () => {

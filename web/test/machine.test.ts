@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosen, hasSlowMachine, memoryOf, readMachine, tiersOf } from "../src/machine";
+import { chosen, hasSlowMachine, memoryOf, readMachine, slowText, tiersOf } from "../src/machine";
 import type { GraphInfo, MachineFacts } from "../src/api";
 
 const three: MachineFacts = {
@@ -22,6 +22,20 @@ test("memories with links both ways are tiers, in order", () => {
   ]);
   assert.equal(memoryOf(three), 39999999999n);
   assert.equal(memoryOf({ ...three, memories: [{ name: "hbm", cap: null }] }), null);
+});
+
+test("memories past the eighth tier are named as not used", () => {
+  const names = Array.from({ length: 10 }, (_, i) => `m${i + 1}`);
+  const links = names.flatMap((name) => [
+    { name: `to ${name}`, from: "hbm", to: name, latency: 1 },
+    { name: `from ${name}`, from: name, to: "hbm", latency: 1 },
+  ]);
+  const many: MachineFacts = { ...three, memories: [{ name: "hbm" }, ...names.map((name) => ({ name }))], links };
+  const text = slowText(many);
+  assert.equal(text.length, 9);
+  assert.equal(text[7], "tier 8: m8, 1 ns");
+  assert.equal(text[8], "not used: m9, m10 (the tiered game has at most 8 tiers)");
+  assert.equal(slowText(three).length, 2);
 });
 
 test("the graph's own machine is the default", () => {

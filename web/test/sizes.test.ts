@@ -37,14 +37,38 @@ test("an invalid cap is rejected with the reason", () => {
   assert.equal(capValue("99999999999999999999GiB", 32, "byte"), null);
 });
 
+const STEPS = { size_unit: "pebble", cost_unit: "step" };
+const TIMES = { size_unit: "byte", cost_unit: "ns" };
+
 test("weights are read together", () => {
-  const read = (text: string): unknown => readWeight(text, 0, ["0", "0", "1"]);
+  const read = (text: string): unknown => readWeight(text, 0, ["0", "0", "1"], STEPS);
   assert.deepEqual(read(" 0.25 "), { ok: true, value: ["0.25", "0", "1"] });
-  for (const text of ["", "-1", "NaN", "1e3", "1e-3", "x", ".", "0.1234567891", "99999999999999999999", "1,5", "Infinity"]) {
-    const one = readWeight(text, 0, ["0", "0", "1"]);
+  assert.deepEqual(read("1e-11"), { ok: true, value: ["0.00000000001", "0", "1"] });
+  assert.deepEqual(read("1e3"), { ok: true, value: ["1000", "0", "1"] });
+  for (const text of ["", "-1", "NaN", "1e-19", "1e20", "x", ".", "0.1234567890123456789", "99999999999999999999", "1,5", "Infinity"]) {
+    const one = readWeight(text, 0, ["0", "0", "1"], STEPS);
     assert.ok(!one.ok && one.wrong.length > 10, text);
   }
-  assert.match((readWeight("18446744073709551615", 0, ["0", "0.000000001", "1"]) as { wrong: string }).wrong, /other weights/);
+  assert.match((readWeight("18446744073709551615", 0, ["0", "0.000000001", "1"], STEPS) as { wrong: string }).wrong, /other weights/);
+});
+
+test("weights have the units of the command", () => {
+  const read = (text: string, which: number, units = TIMES): unknown => {
+    const one = readWeight(text, which, ["0", "0", "1"], units);
+    return one.ok ? one.value[which] : one.wrong;
+  };
+  assert.equal(read("0.5s/GiB", 0), "0.465661287307739258"); // as `pebble plan --weights 0.5s/GiB,0,1` prints it
+  assert.equal(read("0.5 s/GiB", 0), "0.465661287307739258");
+  assert.equal(read("2Gflop/GB", 0, { size_unit: "byte", cost_unit: "flop" }), "2");
+  assert.equal(read("3step/pebble", 0, STEPS), "3");
+  assert.equal(read("3step", 0, { size_unit: "pebble", cost_unit: "0.001 step" }), "3000");
+  assert.equal(read("0.01/GiB", 1), "0.000000000009313226");
+  assert.match(String(read("0.01s/GiB", 1)), /only a unit of size/);
+  assert.match(String(read("1s", 2)), /has no unit/);
+  assert.match(String(read("1Gflop/GiB", 0)), /Gflop is not a unit of this graph's costs, which are in ns/);
+  assert.match(String(read("1s/parsec", 0)), /parsec is not a unit of this graph's sizes, which are in byte/);
+  assert.match(String(read("1s/", 0)), /is not a unit/);
+  assert.match(String(read("1e-15/EiB", 1)), /too fine/);
 });
 
 test("prices are exact decimals below 2^64", () => {

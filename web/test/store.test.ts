@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultView, fromFragment, quickFirst, toFragment, type View } from "../src/store";
+import type { GameName, StrategyInfo } from "../src/api";
+import { askedStrategies, defaultView, fromFragment, quickFirst, toFragment, type View } from "../src/store";
 
 const full: View = {
   source: { kind: "family", family: "unet", parameters: { depth: "3", dtype: "f16" } },
   game: "tiered",
   cap: "37.5%",
   strategies: ["every-k:k=10,limit=9", "auto"],
+  all: true,
   policy: "oldest",
   machine: { name: "a100-40*4", slow: true },
   prices: { store_cost: 100, load_cost: 7, store_per_unit: 0, load_per_unit: "18446744073709551615", slow_cap: "none" },
@@ -20,6 +22,24 @@ const full: View = {
   lanes: "0",
   groups: "collapsed",
 };
+
+test("all strategies: every one that plays this game, without those that need a file or choose among others", () => {
+  const one = (name: string, games: string[], traits: string[], strength = "heuristic"): StrategyInfo =>
+    ({ name, summary: "", games, traits, strength, takes_policy: false, options: [] }) as StrategyInfo;
+  const about = {
+    games: ["remat", "reversible", "tiered"] as GameName[],
+    strategies: [
+      one("last-use", ["remat"], ["usual"]), one("keep", ["remat"], ["file"]), one("bennett", ["reversible"], []), one("partial", ["remat"], ["intervals"], "portfolio"),
+      one("auto", ["remat"], [], "portfolio"), one("timed", ["timed"], []),
+    ],
+  };
+  const view = { strategies: ["every-k:k=4", "auto"], all: false, game: null };
+  assert.deepEqual(askedStrategies(about, view), view.strategies);
+  assert.deepEqual(askedStrategies(about, { ...view, all: true }), ["every-k:k=4", "last-use", "bennett", "auto"]);
+  assert.deepEqual(askedStrategies(about, { ...view, all: true, game: "remat" }), ["every-k:k=4", "last-use", "auto"]);
+  assert.equal(fromFragment("#example=unet&all=1")?.all, true);
+  assert.equal(fromFragment("#example=unet&all=maybe")?.all, false);
+});
 
 test("a link restores the exact view", () => {
   assert.deepEqual(fromFragment(toFragment(full)), full);

@@ -68,6 +68,9 @@ test("rows are named by the requested strategy", () => {
   const chosen = row("search", metrics(1, 60), { asked: "auto" });
   assert.equal(rowName(chosen), "auto → search");
   assert.equal(rowKey(chosen), "auto/remat");
+  assert.equal(rowName(row("last-use", metrics(1, 60), { asked: "last-use", title: "program-order" })), "program order");
+  assert.equal(rowName(row("every-k", metrics(1, 60), { asked: "partial", title: "partial" })), "partial → every-k");
+  assert.equal(rowName(row("bennett", metrics(1, 60), { asked: "bennett:k=5", title: "reversible" })), "bennett:k=5");
   assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14 pebble, 1 over the cap of 13 pebble");
 });
 

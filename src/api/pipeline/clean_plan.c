@@ -33,7 +33,7 @@ static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cl
 bool pbi_nothing_is_free(const pb_game *game)
 {
     const pb_graph *g = game->graph;
-    bool all = game->kind != PB_GAME_TIERED && !g->owner && game->weights.gamma;
+    bool all = game->kind != PB_GAME_TIERED && !g->owner && !pb_game_recipes(game) && game->weights.gamma;
     for (pb_node v = 0; v < g->node_count && all; v++)
         all = g->cost[v] || !pb_graph_is_computed(g, v);
     return all;

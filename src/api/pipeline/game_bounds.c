@@ -4,6 +4,7 @@
 #include "api/pipeline/prove.h"
 #include "api/pipeline/share.h"
 #include "base/context.h"
+#include "plan/strategy.h"
 
 static unsigned slot_of(const pb_game *game)
 {
@@ -80,7 +81,7 @@ void pbi_bounds_tried(const pbi_job *job, const pb_game *game, const pbi_spec *s
 
 pbi_bound_level pbi_bounds_first(const pb_strategy *row, const pb_graph *g)
 {
-    bool proves = row->strength == PB_EXACT || row->strength == PB_PORTFOLIO;
+    bool proves = row->strength == PB_EXACT || pbi_tries_all(row);
     return g->shape != PB_SHAPE_GENERAL && proves ? PBI_BOUNDS_QUICK : PBI_BOUNDS_TIGHT;
 }
 

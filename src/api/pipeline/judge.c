@@ -21,24 +21,47 @@ static pb_status price(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     return pbi_fail(ctx, PB_EFORMAT, "the schedule's machine cannot price the graph: %.400s", why);
 }
 
+/* The same for the timed game, and the times of its lanes. */
+static pb_status time_lanes(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result,
+                            const pb_graph **out, const pb_timing **timing)
+{
+    char why[sizeof ctx->error.message];
+    pb_status status = pb_timing_make(ctx, g, s->machine, result, timing);
+    if (status == PB_OK)
+        status = pb_timing_graph(ctx, *timing, result, out);
+    if (status != PB_EINVAL)
+        return status;
+    snprintf(why, sizeof why, "%s", ctx->error.message);
+    return pbi_fail(ctx, PB_EFORMAT, "the schedule's machine does not fit the graph: %.400s", why);
+}
+
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out)
 {
-    pb_status status = price(ctx, g, s, result, &g);
+    const pb_timing *timing = NULL;
+    uint64_t cap = s->cap;
+    if (s->game == PB_GAME_TIMED && !s->machine)
+        return pbi_fail(ctx, PB_EFORMAT, "a schedule of the timed game needs a machine");
+    if (s->game == PB_GAME_TIMED && cap == PB_UNLIMITED)
+        cap = s->machine->memories[0].cap;
+    pb_status status =
+        s->game == PB_GAME_TIMED ? time_lanes(ctx, g, s, result, &g, &timing) : price(ctx, g, s, result, &g);
     if (status != PB_OK)
         return status;
     out->game = (pb_game){.graph = g,
                           .kind = s->game,
-                          .cap = s->cap,
+                          .cap = cap,
                           .borrow = s->borrow,
                           .weights = s->weights,
-                          .tier_count = s->tier_count};
+                          .tier_count = s->tier_count,
+                          .timing = timing,
+                          .objective = s->objective};
     memcpy(out->game.tiers, s->tiers, sizeof out->game.tiers);
     status = pb_verify(ctx, &out->game, &s->moves, result, &out->verdict);
     if (status != PB_OK || !out->verdict.certificate)
         return status;
     status = pb_metrics_measure(ctx, out->verdict.certificate, &out->metrics);
     if (status == PB_OK && s->bound_kind != PB_BOUND_NONE)
-        out->metrics.gap = pb_metrics_gap(out->metrics.makespan, s->lower_bound);
+        out->metrics.gap = pb_metrics_gap(pb_metrics_objective(&out->game, &out->metrics), s->lower_bound);
     return status;
 }
 
@@ -54,6 +77,7 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
 {
     const pb_metrics *f = &s->metrics;
     uint32_t stated = !s->has_metrics ? 0 : s->metrics_stated ? s->metrics_stated : UINT32_MAX;
+    uint32_t memories = s->machine && f->peaks && m->peaks && (stated & PB_STATED_PEAKS) ? s->machine->memory_count : 0;
     const struct {
         uint32_t bit;
         const char *name;
@@ -69,6 +93,7 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
         {PB_STATED_MOVES, "moves", f->moves, m->moves},
         {PB_STATED_DEPTH, "depth", f->depth, m->depth},
         {PB_STATED_BORROWED, "borrowed", f->borrowed, m->borrowed},
+        {PB_STATED_SPAN, "span", f->span, m->span},
     };
     char said[PB_COST_TEXT], is[PB_COST_TEXT];
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
@@ -76,6 +101,14 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
             snprintf(said, sizeof said, "%" PRIu64, whole[i].said);
             snprintf(is, sizeof is, "%" PRIu64, whole[i].is);
             return differs(text, room, whole[i].name, said, is);
+        }
+    for (uint32_t i = 0; i < memories; i++)
+        if (f->peaks[i] != m->peaks[i]) {
+            char name[96];
+            snprintf(name, sizeof name, "the peak of %.60s", s->machine->memories[i].name);
+            snprintf(said, sizeof said, "%" PRIu64, f->peaks[i]);
+            snprintf(is, sizeof is, "%" PRIu64, m->peaks[i]);
+            return differs(text, room, name, said, is);
         }
     if ((stated & PB_STATED_FLUX) && pb_u128_compare(f->flux, m->flux) != 0) {
         pb_u128_text(f->flux, said);

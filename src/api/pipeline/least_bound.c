@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "bound/quick_bounds.h"
+#include "game/untimed.h"
 #include "plan/strategy.h"
 
 enum { SHORT = 50000 }; /* nodes plus edges of graphs whose first bounds take milliseconds */
@@ -115,7 +116,8 @@ static pb_status first_bounds(pb_context *ctx, const pb_game *game, pb_bounds *b
 
 pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
-    return pbi_least_bound(ctx, game, 0, out);
+    pb_status untimed = pbi_untimed(ctx, game, "the lower bound of the cap");
+    return untimed != PB_OK ? untimed : pbi_least_bound(ctx, game, 0, out);
 }
 
 pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out)

@@ -8,6 +8,7 @@
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"
+#include "game/untimed.h"
 #include "plan/strategy.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ static bool has(const pb_strategy *row, unsigned trait) { return row->traits & t
 static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
 {
     if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || has(row, PB_TRAIT_SOLVER) ||
-        !(row->games & (unsigned)f->game.kind))
+        has(row, PB_TRAIT_FILE) || !(row->games & (unsigned)f->game.kind))
         return false;
     if (f->game.graph->node_count > SMALL_GRAPH)
         return has(row, PB_TRAIT_QUICK);
@@ -204,5 +205,6 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
                        pb_plan_result *out)
 {
     pb_bounds proved = {.least_cap = 0};
-    return pbi_least_find(ctx, game, request, result, &proved, out);
+    pb_status untimed = pbi_untimed(ctx, game, "the smallest cap");
+    return untimed != PB_OK ? untimed : pbi_least_find(ctx, game, request, result, &proved, out);
 }

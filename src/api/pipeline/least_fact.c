@@ -3,6 +3,7 @@
 
 #include "api/pipeline/share.h"
 #include "base/context.h"
+#include "game/untimed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,7 +42,8 @@ static pb_status find(pb_context *ctx, const pb_game *game, uint64_t known, cons
 pb_status pb_least_fact_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                              pb_least_fact *out)
 {
-    return find(ctx, game, 0, request, result, out);
+    pb_status untimed = pbi_untimed(ctx, game, "the smallest cap");
+    return untimed != PB_OK ? untimed : find(ctx, game, 0, request, result, out);
 }
 
 /* ---- after a limit on time ---- */

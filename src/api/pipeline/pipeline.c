@@ -7,8 +7,10 @@
 
 #include "api/pipeline/borrow.h"
 #include "api/pipeline/clean_plan.h"
+#include "api/pipeline/evicting.h"
 #include "api/pipeline/game_bounds.h"
 #include "api/pipeline/infeasible.h"
+#include "api/pipeline/plan_timed.h"
 #include "api/pipeline/portfolio.h"
 #include "base/checked.h"
 #include "base/context.h"
@@ -77,6 +79,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
     s->machine = game->graph->priced_by;
+    s->objective = game->objective;
     s->linked = pbi_price_links(game->graph, s->tiers, s->tier_count, s->links);
     s->weights = game->weights;
     s->strategy = spec->row->name;
@@ -88,8 +91,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     const char *asked = spec->policy ? spec->policy : job->request->policy;
     if (spec->row->takes_policy && pbi_policy_parse(asked, &policy))
         s->policy = pbi_policy_name(policy);
-    if (spec->row->strength == PB_PORTFOLIO)
-        s->policy_asked = pbi_policy_constant(asked);
+    s->policy_asked = pbi_policy_constant(asked);
     pb_moves_init(&s->moves, result);
     return PB_OK;
 }
@@ -136,7 +138,7 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan 
         return PB_ENOMEM;
     *moves = plan->moves;
     pbi_certified c;
-    bool as_made = job->as_made || (plan->outcome == PB_OPTIMAL && pbi_nothing_is_free(out->game));
+    bool as_made = job->as_made || plan->as_asked || (plan->outcome == PB_OPTIMAL && pbi_nothing_is_free(out->game));
     pb_status status = as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &c)
                                : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &c);
     if (status != PB_OK)
@@ -182,6 +184,14 @@ static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
     return plan->note ? plan->note : row->strength == PB_EXACT ? by_shape[out->game->graph->shape] : NULL;
 }
 
+static uint32_t count_priorities(const pb_graph *g)
+{
+    uint32_t count = 0;
+    for (pb_node v = 0; v < g->node_count; v++)
+        count += pbi_priority_of(g, v) > 0;
+    return count;
+}
+
 /* Puts what the strategy returned into the answer. `best`: NULL, or its plan if that is already certified. */
 static pb_status conclude(const pbi_job *job, const pb_bounds *b, const pbi_plan *plan, const pb_plan_result *best,
                           pb_arena *result, pb_plan_result *out)
@@ -194,6 +204,8 @@ static pb_status conclude(const pbi_job *job, const pb_bounds *b, const pbi_plan
     out->schedule.option_count = plan->option_count;
     if (plan->policy)
         out->schedule.policy = plan->policy;
+    if (plan->policy && strcmp(plan->policy, pbi_policy_name(PBI_PRIORITY)) == 0)
+        out->schedule.priorities = count_priorities(out->game->graph);
     out->failed_step = plan->failed_step;
     out->failed_node = plan->failed_node;
     out->failed_need = plan->failed_need;
@@ -232,7 +244,7 @@ static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *
  * because a search uses up the time. */
 static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 {
-    bool itself = spec->row->strength == PB_EXACT || spec->row->strength == PB_PORTFOLIO;
+    bool itself = spec->row->strength == PB_EXACT || pbi_tries_all(spec->row);
     return job->request->time_ns && !itself && !job->no_proofs;
 }
 
@@ -240,7 +252,7 @@ static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 static pb_status run(const pbi_task *t, pbi_plan *plan, pb_plan_result *best)
 {
     bool portfolio = t->spec->row->strength == PB_PORTFOLIO;
-    return portfolio ? pbi_portfolio_run(t, plan, best) : pbi_run_strategy(t, plan);
+    return portfolio ? pbi_portfolio_run(t, plan, best) : pbi_plan_evicting(t, pbi_run_strategy(t, plan), plan);
 }
 
 static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
@@ -346,10 +358,10 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     if (status != PB_OK)
         return status;
     ctx->ticks = 0;
-    if (!plays(spec->row, game)) {
+    if (!plays(spec->row, game) || (spec->given && !pbi_spec_plays(spec, game->kind))) {
         char text[120];
-        snprintf(text, sizeof text, "does not apply: %s does not play the %s game", spec->row->name,
-                 pb_game_kind_name(game->kind));
+        snprintf(text, sizeof text, "does not apply: %s does not play the %s game",
+                 spec->given ? "the plan of the file" : spec->row->name, pb_game_kind_name(game->kind));
         status = answer(out, result, PB_GAVE_UP, text);
     } else if (game->borrow) {
         status = plan_borrowed(&timed, game, spec, result, out);
@@ -407,12 +419,16 @@ static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request
     job.as_made = as_made;
     job.no_proofs = !request->prove;
     if (status == PB_OK)
-        status = pbi_policy_check(ctx, request->policy, text);
+        status = pbi_given_read(ctx, game, request, result, &spec);
     if (status == PB_OK && request->start)
         status = check_start(ctx, game, request->start);
+    bool timed = game->kind == PB_GAME_TIMED;
     if (status == PB_OK)
-        status = pbi_plan_row(&job, game, &spec, result, &planned);
-    if (status == PB_OK && request->find_least && !has_plan(&planned)) {
+        status = timed ? pbi_plan_timed(&job, game, &spec, result, &planned)
+                       : pbi_plan_row(&job, game, &spec, result, &planned);
+    if (status == PB_OK && request->attempts && !has_plan(&planned) && !timed)
+        status = pbi_attempt(&job, game, &spec, result, &planned);
+    if (status == PB_OK && request->find_least && !has_plan(&planned) && !timed) {
         bool infeasible = planned.schedule.outcome == PB_INFEASIBLE;
         status = pbi_least_after(ctx, game, infeasible, request, result, &planned.least);
         if (status == PB_OK && planned.least)

@@ -13,7 +13,17 @@ typedef struct pbi_spec {
     const char *policy; /* from `policy=...` inside the spec, else NULL */
     pb_option options[PBI_SPEC_OPTIONS];
     uint32_t option_count;
+    const struct pbi_given *given; /* the file that it names, after pbi_given_read; else NULL */
 } pbi_spec;
+
+/* Reads the file of a strategy with PB_TRAIT_FILE, if the spec names one.
+ *   in       game        with the costs and tiers that it will be planned with; kind and cap are ignored
+ *   out      spec->given in `arena`
+ *   returns  PB_EINVAL   the file may not be read here; PB_EIO, PB_EFORMAT: it cannot be read, with the line */
+pb_status pbi_given_read(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *arena,
+                         pbi_spec *spec);
+/* Does the strategy, with the file it names, play this game? */
+bool pbi_spec_plays(const pbi_spec *spec, pb_game_kind kind);
 
 /* Copies texts to `arena`. Fails with PB_EUNKNOWN or PB_EINVAL, and a message. */
 pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_arena *arena, pbi_spec *out);
@@ -24,10 +34,6 @@ const char *pbi_spec_end(const char *list);
 /* Checks that every strategy of the list exists and has the options given, and that the policy exists. Either may be
  * NULL. */
 pb_status pbi_names_check(pb_context *ctx, const char *list, const char *policy);
-
-/* A policy applies to strategies that take one, and to portfolios, which pass it on. The other strategies of a list are
- * planned without it. Fails with PB_EINVAL if no strategy of the list takes a policy. NULL is fine. */
-pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list);
 
 /* The library's own copy of a policy's name; NULL if there is no such policy. */
 const char *pbi_policy_constant(const char *name);
@@ -50,6 +56,7 @@ typedef struct pbi_job {
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, in addition to request->start; NULL: none */
     uint64_t end_ns;            /* 0, or the end of the strategy's time, by the context's clock */
     bool as_made;               /* no clean-up: plans stay as strategies make them */
+    bool in_portfolio;          /* the portfolio also asks strategies that evict by themselves */
     bool others;                /* other strategies share the time: proofs get no more than their usual effort */
     bool no_proofs;             /* the caller runs exact strategies itself, once for all plans */
     const pb_bounds *quick;     /* NULL, or bounds of this game under any cap, to be used again */
@@ -74,6 +81,11 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
 /* pb_plan without the clean-up, to test what a strategy itself does. */
 pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_plan_result *out);
+
+/* For a row without a plan: what the strategy would have done, up to the move that exceeds the cap, as
+ * pb_plan_result.attempt. It is replayed. Nothing is set if the strategy has no such plan. */
+pb_status pbi_attempt(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                      pb_plan_result *out);
 
 /* The answer of a strategy that failed (an illegal plan, no memory): gave up, with the message of ctx->error. */
 pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,

@@ -175,7 +175,7 @@ static pb_status play_rounds(portfolio *p, pb_arena *result)
 {
     pbi_turn turns[PBI_MAX_TURNS];
     bool cut[PBI_MAX_TURNS] = {false};
-    uint32_t count = pbi_turns_make(p->task->game, turns);
+    uint32_t count = pbi_turns_make(p->task->game, p->task->spec->row->traits, turns);
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < PBI_ROUND_COUNT * count && status == PB_OK && !pbi_rounds_done(&p->rounds); i++) {
         const pbi_turn *t = &turns[i % count];
@@ -190,6 +190,37 @@ static pb_status play_rounds(portfolio *p, pb_arena *result)
     }
     bool ended = status == PB_ECANCELLED || status == PB_ELIMIT;
     return ended && p->rounds.outcome != PB_GAVE_UP ? PB_OK : status;
+}
+
+/* The caller's own plan is kept if no strategy has a better one. */
+static pb_status keep_start(portfolio *p, pb_arena *result)
+{
+    const pb_request *request = p->task->job->request;
+    const pb_strategy *row = pbi_strategy_with(PB_GAME_ALL, PB_HEURISTIC, PB_TRAIT_FILE | PB_TRAIT_MOVES, 0);
+    pb_context *ctx = p->job.ctx;
+    pb_plan_result now;
+    pb_verdict verdict;
+    pb_arena arena;
+    pb_game open = *p->task->game;
+    if (!request->start || !request->start_name || p->rounds.outcome == PB_OPTIMAL ||
+        p->rounds.outcome == PB_INFEASIBLE)
+        return PB_OK;
+    open.cap = PB_UNLIMITED;
+    pb_status status = pb_verify(ctx, &open, request->start, result, &verdict);
+    if (status != PB_OK || !verdict.certificate)
+        return status;
+    pbi_given given = {.name = request->start_name,
+                       .moves = request->start,
+                       .game = open.kind,
+                       .peak = pb_certificate_totals(verdict.certificate)->peak};
+    pbi_spec spec = {.row = row, .given = &given};
+    pb_arena_init(&arena, ctx);
+    status = pbi_plan_row(&p->job, p->task->game, &spec, &arena, &now);
+    if (status == PB_OK && now.certificate && (!p->any || pbi_result_better(&now, &p->best)))
+        take_better(p, row, &now, arena);
+    else
+        pb_arena_release(&arena);
+    return status;
 }
 
 /* Reports why there is no plan. */
@@ -224,7 +255,10 @@ pb_status pbi_portfolio_run(const pbi_task *t, pbi_plan *plan, pb_plan_result *b
     p.rounds = (pbi_rounds){.game = t->game, .bounds = t->bounds, .patient = p.request.patient, .outcome = PB_GAVE_UP};
     p.request.policy = pbi_task_policy(t); /* a policy in the spec is for the strategies, too */
     p.job.no_proofs = true;                /* exact strategies run here */
+    p.job.in_portfolio = true;
     pb_status status = play_rounds(&p, plan->arena);
+    if (status == PB_OK)
+        status = keep_start(&p, plan->arena);
     plan->outcome = p.rounds.outcome;
     plan->reason = p.reason;
     plan->lower_bound = p.lower_bound;

@@ -68,6 +68,8 @@ pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena 
     pb_status status = game && moves ? pbi_schedule_copy(result, &copy.schedule) : PB_ENOMEM;
     if (status == PB_OK)
         status = copy_text(result, &copy.spec);
+    if (status == PB_OK && from->attempt.count)
+        status = copy_moves(result, &copy.attempt);
     if (status != PB_OK)
         return status;
     *game = *from->game;

@@ -34,7 +34,7 @@ static int rank(const pb_strategy *row, const pb_graph *g)
 
 /* In the tiered game, strategies that use only fast memory run, too, and searches run once more for fast memory alone.
  * If transfers are expensive, these plans are the best. */
-uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS])
+uint32_t pbi_turns_make(const pb_game *game, unsigned traits, pbi_turn turns[PBI_MAX_TURNS])
 {
     uint32_t count, asked = 0;
     const pb_strategy *rows = pb_strategies(&count);
@@ -42,7 +42,8 @@ uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS])
         for (uint32_t i = 0; i < count; i++) {
             const pb_strategy *row = &rows[i];
             bool plays = row->games & (unsigned)game->kind;
-            if (row->strength == PB_PORTFOLIO || row->strength == PB_BASELINE || rank(row, game->graph) != now)
+            if (row->strength == PB_PORTFOLIO || row->strength == PB_BASELINE || !has(row, traits) ||
+                has(row, PB_TRAIT_FILE) || rank(row, game->graph) != now)
                 continue;
             bool both = row->strength == PB_ANYTIME || searches_states(row);
             if (game->kind == PB_GAME_TIERED && (row->games & PB_GAME_REMAT) && (!plays || both))

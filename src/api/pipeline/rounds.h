@@ -1,6 +1,6 @@
 /* rounds.h -- which strategy a portfolio runs next, and with how much effort.
  *
- *     count = pbi_turns_make(game, turns);
+ *     count = pbi_turns_make(game, traits, turns);
  *     for each round, for each turn: if (pbi_turn_is_due(&r, &turns[i], was_cut, round)) run with pbi_turn_effort(...)
  *
  * Everything here follows from the traits of strategies.def, the size and shape of the graph, and the best plan so far.
@@ -41,8 +41,8 @@ typedef struct pbi_rounds {
     bool exact_cut; /* an exact strategy ran out of effort in the first round */
 } pbi_rounds;
 
-/* Fills `turns` with the strategies of the game in their order. Returns their number. */
-uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS]);
+/* Fills `turns` with the strategies of the game that have all of `traits`, in their order. Returns their number. */
+uint32_t pbi_turns_make(const pb_game *game, unsigned traits, pbi_turn turns[PBI_MAX_TURNS]);
 /* Is nothing left to gain? The answer is proved, or, on a large graph, nearly proved. */
 bool pbi_rounds_done(const pbi_rounds *r);
 /* Should this turn run in this round? `was_cut`: it ran out of effort the last time. */

@@ -72,7 +72,7 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
     char *value = pb_arena_text(arena, sign + 1, length - key_length - 1);
     if (!key || !value)
         return PB_ENOMEM;
-    if (strcmp(key, "policy") == 0 && (out->row->takes_policy || out->row->strength == PB_PORTFOLIO)) {
+    if (strcmp(key, "policy") == 0) {
         out->policy = value;
         return check_policy(ctx, value);
     }
@@ -124,34 +124,6 @@ const char *pbi_spec_end(const char *text)
         if (!colon || end[1 + word] != '=')
             return end;
     }
-}
-
-static bool uses_policy(const pb_strategy *row) { return row->takes_policy || row->strength == PB_PORTFOLIO; }
-
-pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list)
-{
-    uint32_t count, takers = 0;
-    const pb_strategy *rows = pb_strategies(&count);
-    char names[100] = "";
-    size_t used = 0;
-    if (!policy)
-        return PB_OK;
-    for (const char *at = list; *at;) {
-        const char *end = pbi_spec_end(at);
-        size_t length = strcspn(at, ":,");
-        for (uint32_t i = 0; i < count; i++)
-            if (uses_policy(&rows[i]) && strlen(rows[i].name) == length && strncmp(rows[i].name, at, length) == 0)
-                return PB_OK;
-        if (length == 3 && strncmp(at, "all", 3) == 0)
-            return PB_OK;
-        at = *end ? end + 1 : end;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (rows[i].takes_policy && used + strlen(rows[i].name) + 3 < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", takers++ ? ", " : "", rows[i].name);
-    bool one = *pbi_spec_end(list) == '\0';
-    return pbi_fail(ctx, PB_EINVAL, "%s%.60s take%s no policy; leave the policy out, or use %s", one ? "strategy " : "",
-                    list, one ? "s" : "", names);
 }
 
 const char *pbi_policy_constant(const char *name)

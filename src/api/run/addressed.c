@@ -13,19 +13,24 @@
  */
 #include "api/pipeline/pipeline.h"
 #include "api/pipeline/share.h"
+#include "api/run/place.h"
 #include "base/context.h"
+#include "game/untimed.h"
+#include "plan/placed/placed.h"
 
 #include <stdio.h>
 
 enum { PLANS = 8, REFINE = 2, LONGER = 4 };
 #define PACK_EFFORT 400000000u
+#define PLACED_PACK_EFFORT 40000000u /* if plans can also be placed */
 
 typedef struct attempt {
     pb_arena arena;
     bool any; /* there is a plan; the arena is in use in any case */
     pb_plan_result planned;
-    pb_lifetimes lives;
+    pb_lifetimes lives; /* empty if it was placed */
     pb_packing packing;
+    bool placed; /* made for its addresses (place.h) */
 } attempt;
 
 typedef struct maker {
@@ -36,8 +41,10 @@ typedef struct maker {
     uint64_t begin_ns;
     attempt first, best; /* the plan for the cap itself; the best so far if it is another one */
     bool replaced;
-    uint32_t plans;
+    uint32_t plans, placings;
     const pb_moves *start; /* for the next plan, or NULL */
+    bool places;           /* plans can be placed */
+    bool long_packing;     /* packings get their full effort all the same */
     bool last;             /* the next plan may take all the remaining time */
 } maker;
 
@@ -99,7 +106,29 @@ static pb_status plan_and_pack(maker *m, uint64_t cap, attempt *a)
     a->any = status == PB_OK && a->planned.certificate;
     if (a->any)
         status = pack_quickly(m, a);
-    return a->any && status == PB_OK ? pack_better(m, a, PACK_EFFORT, request.seed) : status;
+    uint64_t effort = m->places && a != &m->first && !m->long_packing ? PLACED_PACK_EFFORT : PACK_EFFORT;
+    return a->any && status == PB_OK ? pack_better(m, a, effort, request.seed) : status;
+}
+
+/* Places the plan of `base` in a block of the cap. */
+static pb_status place(maker *m, const attempt *base, attempt *a)
+{
+    pbi_placed_plan placed;
+    pbi_share share;
+    pbi_place_options options = {m->game, m->align, m->request->seed + m->placings, &m->first.planned.schedule};
+    *a = (attempt){.placed = true};
+    pb_arena_init(&a->arena, m->ctx);
+    m->placings++;
+    pbi_share_begin(&share, m->ctx, m->request->time_ns ? time_share(m) : 0);
+    pb_status status = pbi_place_plan(m->ctx, &base->planned, &options, &a->arena, &placed);
+    pbi_share_end(&share);
+    if (status == PB_OK && placed.any) {
+        a->any = true;
+        a->planned = placed.planned;
+        a->packing = placed.packing;
+        a->lives.count = placed.count;
+    }
+    return status == PB_ENOMEM ? PB_OK : status; /* other plans take less memory */
 }
 
 /* Plans that fit come first, then the cheaper ones; of those that do not fit, the smaller block. */
@@ -123,6 +152,51 @@ static void keep_or_release(maker *m, attempt *a)
         pb_arena_release(&m->best.arena);
     m->best = *a;
     m->replaced = true;
+}
+
+/* The best so far costs no more than the plan for the cap as a sum of sizes. */
+static bool is_as_cheap(const maker *m)
+{
+    return fits(m, best_of(m)) && !pbi_result_better(&m->first.planned, &best_of(m)->planned);
+}
+
+/* Nothing fits yet, or only what costs a quarter more than the plan for the cap as a sum of sizes. */
+static bool is_expensive(const maker *m)
+{
+    uint64_t sums = m->first.planned.schedule.metrics.makespan, now = best_of(m)->planned.schedule.metrics.makespan;
+    return !fits(m, best_of(m)) || now - sums / 4 > sums;
+}
+
+/* Plans for this cap, places the plan, and keeps what is better than the best so far. */
+static pb_status plan_and_place(maker *m, uint64_t cap)
+{
+    attempt now, placed;
+    pb_status status = plan_and_pack(m, cap, &now);
+    if (status == PB_OK && now.any) {
+        status = place(m, &now, &placed);
+        keep_or_release(m, &placed);
+    }
+    now.any = now.any && status == PB_OK;
+    keep_or_release(m, &now);
+    return status;
+}
+
+/* Places plans for the cap and for a little less: the more room a plan leaves, the less has to be evicted because of
+ * gaps. The last ones start from the best so far. */
+static pb_status place_all(maker *m)
+{
+    static const uint8_t shares[] = {95, 98, 91, 97}; /* percent of the cap */
+    enum { ALL = sizeof shares };
+    attempt placed;
+    pb_status status = place(m, &m->first, &placed);
+    keep_or_release(m, &placed);
+    for (uint32_t i = 0; i < ALL && status == PB_OK && m->ctx->stopped == PB_GO_ON && !is_as_cheap(m); i++) {
+        if (i == ALL - 1 && best_of(m)->placed)
+            m->start = &best_of(m)->planned.schedule.moves;
+        status = plan_and_place(m, m->game->cap / 100 * shares[i]);
+        m->start = NULL;
+    }
+    return status == PB_ECANCELLED ? PB_OK : status;
 }
 
 /* The cap to plan for after a plan whose addresses did not fit. */
@@ -151,8 +225,20 @@ static pb_status try_others(maker *m)
             most = m->plans + REFINE;
         a.any = a.any && status == PB_OK;
         keep_or_release(m, &a);
-        if (fits(m, best_of(m)) && !pbi_result_better(&m->first.planned, &best_of(m)->planned))
-            break; /* as cheap as the plan for the cap itself */
+        if (is_as_cheap(m))
+            break;
+    }
+    return status == PB_ECANCELLED ? PB_OK : status;
+}
+
+/* The same with plans that are placed, in several steps. */
+static pb_status improve_placed(maker *m)
+{
+    enum { STEPS = 4 };
+    pb_status status = PB_OK;
+    for (uint32_t i = 0; i < STEPS && status == PB_OK && m->ctx->stopped == PB_GO_ON && !is_as_cheap(m); i++) {
+        status = plan_and_place(m, m->game->cap / 100 * (99 - 2 * i));
+        m->start = &best_of(m)->planned.schedule.moves;
     }
     return status == PB_ECANCELLED ? PB_OK : status;
 }
@@ -165,6 +251,8 @@ static pb_status improve_in_time_left(maker *m)
     if (!m->request->time_ns || best->schedule.outcome == PB_OPTIMAL || m->ctx->stopped != PB_GO_ON)
         return PB_OK;
     m->start = &best->schedule.moves;
+    if (best_of(m)->placed)
+        return improve_placed(m);
     m->last = true;
     pb_status status = plan_and_pack(m, best->schedule.cap, &a);
     a.any = a.any && status == PB_OK;
@@ -204,11 +292,18 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
                             pb_arena *result, pb_addressed *out)
 {
     maker m = {.ctx = ctx, .game = game, .request = request, .align = align};
+    pb_status untimed = pbi_untimed(ctx, game, "addresses");
+    if (untimed != PB_OK)
+        return untimed;
     if (!align || (align & (align - 1)))
         return pbi_fail(ctx, PB_EINVAL, "the alignment must be a power of two, such as 64");
     m.begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    m.places = pbi_placed_applies(game);
     pb_status status = plan_and_pack(&m, game->cap, &m.first);
-    if (status == PB_OK && m.first.any && !fits(&m, &m.first))
+    if (status == PB_OK && m.first.any && m.places && !fits(&m, &m.first))
+        status = place_all(&m);
+    m.long_packing = true;
+    if (status == PB_OK && m.first.any && is_expensive(&m))
         status = try_others(&m);
     if (status == PB_OK && best_of(&m)->any && fits(&m, best_of(&m)))
         status = improve_in_time_left(&m);

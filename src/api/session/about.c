@@ -18,7 +18,7 @@ static void put_piece(pbi_out *out, const char *key, const char *text, size_t le
 static void put_games(pbi_out *out, unsigned games)
 {
     const char *join = ",\"games\":[";
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED; kind *= 2)
         if (games & kind) {
             pbi_put_text(out, join, pb_game_kind_name((pb_game_kind)kind));
             join = ",";

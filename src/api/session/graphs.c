@@ -156,6 +156,18 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
     return pbi_session_end_draft(s, status);
 }
 
+pb_status pb_session_add_priorities(pb_session *s, uint64_t count, const uint32_t *node, const uint64_t *priority)
+{
+    if (!s)
+        return PB_EINVAL;
+    pb_status status = pbi_session_need_builder(s);
+    if (status == PB_OK && count && (!node || !priority))
+        status = pbi_fail(&s->ctx, PB_EINVAL, "priorities need nodes and values; pass both arrays");
+    for (uint64_t i = 0; i < count && status == PB_OK; i++)
+        status = pb_builder_set_priority(s->builder, node[i], priority[i]);
+    return pbi_session_end_draft(s, status);
+}
+
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
 {
     if (!s)
@@ -253,6 +265,7 @@ const void *pb_graph_array(const pb_graph *g, const char *field, uint64_t *count
         {"cost", g->cost, n, 8},
         {"size", g->size, n, 8},
         {"workspace", g->workspace, n, 8},
+        {"priority", g->priority, n, 8},
         {"flags", g->flags, n, 2},
         {"in_start", g->in_start, rows, 4},
         {"in", g->in, g->edge_count, 4},

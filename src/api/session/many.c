@@ -28,7 +28,7 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
         status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
-    request.prove = request.find_least = true;
+    request.prove = request.find_least = request.attempts = true;
     pb_compare_request compare = {.strategies = request.strategy, .plan = request};
     compare.games = pb_settings_games(&s->settings, &c->base);
     if (compare.games & PB_GAME_REVERSIBLE)
@@ -170,7 +170,7 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
     unsigned games = status == PB_OK ? pb_settings_games(&s->settings, &game) : 0;
     request.strategy = NULL;
     game.cap = PB_UNLIMITED;
-    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED && status == PB_OK; bit *= 2) {
+    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIMED && status == PB_OK; bit *= 2) {
         game.kind = (pb_game_kind)bit;
         if (games & bit)
             status = pb_info_add_game(&s->ctx, &game, &request, &s->arena, info);

@@ -165,6 +165,10 @@ pb_status pb_session_judge_file(pb_session *s, const pb_graph *g, const char *by
     const char *cap = s->settings.text[PB_SET_cap];
     pbi_session_begin_reading(s);
     pb_status status = pb_schedule_read(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, g, &s->arena, &schedule);
+    if (status == PB_OK && schedule.game == PB_GAME_TIMED) /* rows of moves have no times */
+        status =
+            pbi_fail(&s->ctx, PB_EINVAL,
+                     "plans of the timed game cannot be read here; use the command `pebble verify` or `pebble export`");
     if (status == PB_OK && cap)
         if ((status = pb_size_read(&s->ctx, g, cap, &schedule.cap)) != PB_OK)
             pb_error_name(&s->ctx, "cap");

@@ -224,12 +224,17 @@ pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t default_valu
 pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game)
 {
     *game = PB_GAME_DEFAULT(g);
-    return pbi_session_name(s, pb_settings_game(&s->ctx, &s->settings, &s->arena, game));
+    pb_status status = pb_settings_game(&s->ctx, &s->settings, &s->arena, game);
+    if (status == PB_OK && game->kind == PB_GAME_TIMED) /* rows of moves have no times */
+        return pbi_fail(&s->ctx, PB_EINVAL,
+                        "game: the timed game is not available here; use the command `pebble plan --game timed`");
+    return pbi_session_name(s, status);
 }
 
 pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler)
 {
     *request = PB_REQUEST_DEFAULT;
+    request->read_files = true; /* the caller runs on this machine, with its own rights */
     *handler = (pb_event_handler){on_event, s};
     request->time_ns = s->left_ns;
     request->handler = handler;

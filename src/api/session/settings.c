@@ -218,10 +218,10 @@ pb_status pb_settings_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
 
 static pb_status read_kind(pb_context *ctx, pb_settings *s, pb_game *game)
 {
-    static const char *const names[] = {"remat", "reversible", "tiered"};
+    static const char *const names[] = {"remat", "reversible", "tiered", "timed"};
     const char *text = s->text[PB_SET_game];
     if (text && !pb_game_kind_parse(text, &game->kind))
-        return about(s, PB_SET_game, pbi_unknown_name(ctx, "game", text, names, 3));
+        return about(s, PB_SET_game, pbi_unknown_name(ctx, "game", text, names, 4));
     if (!pb_settings_have_tiers(s))
         return PB_OK;
     if (text && game->kind != PB_GAME_TIERED)
@@ -245,6 +245,61 @@ static pb_status take_machine(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     return about(s, PB_SET_machine, status);
 }
 
+/* The machine with another cap of its first memory. */
+static pb_status with_cap(const pb_machine *m, uint64_t cap, pb_arena *arena, const pb_machine **out)
+{
+    pb_machine *copy = pb_arena_alloc(arena, 1, sizeof *copy);
+    pb_machine_memory *memories = pb_arena_alloc(arena, m->memory_count, sizeof *memories);
+    if (!copy || !memories)
+        return PB_ENOMEM;
+    memcpy(memories, m->memories, m->memory_count * sizeof *memories);
+    memories[0].cap = cap;
+    *copy = *m;
+    copy->memories = memories;
+    *out = copy;
+    return PB_OK;
+}
+
+/* The lanes of the timed game: the machine's, with the cap of the game. */
+static pb_status take_lanes(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_game *game)
+{
+    const pb_machine *m = game->graph ? game->graph->priced_by : NULL;
+    if (!m)
+        return about(
+            s, PB_SET_machine,
+            pbi_fail(ctx, PB_EINVAL,
+                     "the timed game needs a machine, which has its processors, links and memories; name one"));
+    if (game->borrow)
+        return about(s, PB_SET_borrow, pbi_fail(ctx, PB_EINVAL, "the timed game has no borrowed memory; leave it out"));
+    if (!s->text[PB_SET_cap])
+        game->cap = m->memories[0].cap;
+    if (game->cap < m->memories[0].reserve)
+        return about(s, PB_SET_cap,
+                     pbi_fail(ctx, PB_EINVAL, "the machine's memory \"%.60s\" reserves more than this cap; raise it",
+                              m->memories[0].name));
+    pb_status status = with_cap(m, game->cap, arena, &m);
+    if (status == PB_OK)
+        status = pb_timing_make(ctx, game->graph, m, arena, &game->timing);
+    if (status == PB_OK)
+        status = pb_timing_graph(ctx, game->timing, arena, &game->graph);
+    return about(s, PB_SET_machine, status);
+}
+
+static pb_status read_objective(pb_context *ctx, pb_settings *s, pb_game *game)
+{
+    static const char *const names[] = {"makespan", "span"};
+    const char *text = s->text[PB_SET_objective];
+    if (!text)
+        return PB_OK;
+    if (!pb_objective_parse(text, &game->objective))
+        return about(s, PB_SET_objective, pbi_unknown_name(ctx, "objective", text, names, 2));
+    if (game->kind == PB_GAME_TIMED)
+        return PB_OK;
+    return about(
+        s, PB_SET_objective,
+        pbi_fail(ctx, PB_EINVAL, "only the timed game has an objective; choose that game, or leave the objective out"));
+}
+
 /* The tiers of the machine, or one without prices. */
 static pb_status default_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
 {
@@ -252,7 +307,7 @@ static pb_status default_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
     if (!m) {
         game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
         game->tier_count = 1;
-    } else if (!pb_machine_tiers(m, game->tiers, &game->tier_count)) {
+    } else if (!pb_graph_tiers(game->graph, game->tiers, &game->tier_count)) {
         return about(
             s, PB_SET_machine,
             pbi_fail(ctx, PB_EINVAL,
@@ -279,6 +334,10 @@ pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_
         status = about(s, PB_SET_weights, pb_weights_parse(ctx, game->graph, weights, &game->weights));
     if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count)
         status = default_tiers(ctx, s, game);
+    if (status == PB_OK)
+        status = read_objective(ctx, s, game);
+    if (status == PB_OK && game->kind == PB_GAME_TIMED)
+        status = take_lanes(ctx, s, arena, game);
     return status;
 }
 
@@ -288,7 +347,7 @@ unsigned pb_settings_games(const pb_settings *s, pb_game *game)
     if (s->text[PB_SET_game])
         return game->kind;
     if (m && !game->tier_count)
-        pb_machine_tiers(m, game->tiers, &game->tier_count);
+        pb_graph_tiers(game->graph, game->tiers, &game->tier_count);
     return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
 }
 

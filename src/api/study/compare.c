@@ -6,6 +6,8 @@
 #include "api/pipeline/share.h"
 #include "base/arena.h"
 #include "base/context.h"
+#include "game/untimed.h"
+#include "plan/strategy.h"
 
 #include <string.h>
 
@@ -39,6 +41,8 @@ static pb_status plan_row(comparer *c, const pb_game *game, const pbi_spec *spec
     job.request = &request;
     pbi_share_begin(&share, job.ctx, request.time_ns);
     pb_status status = pbi_plan_row(&job, game, spec, c->result, &c->rows[c->count]);
+    if (status == PB_OK && request.attempts && !c->rows[c->count].certificate)
+        status = pbi_attempt(&job, game, spec, c->result, &c->rows[c->count]);
     pbi_share_end(&share);
     if (status == PB_EBUG) /* a bug in one row is reported in that row, and the others continue */
         status = pbi_fault(&c->job, game, spec, c->result, &c->rows[c->count]);
@@ -64,16 +68,29 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     return PB_OK;
 }
 
-/* Every strategy except portfolios that plays the game. */
+/* Those that "all" means: not portfolios, and not those that need a file. */
+static bool is_any(const pb_strategy *row) { return row->strength != PB_PORTFOLIO && !(row->traits & PB_TRAIT_FILE); }
+
+/* Every strategy that plays the game. */
 static pb_status add_all(comparer *c, pb_game_kind kind)
 {
     uint32_t count;
     const pb_strategy *rows = pb_strategies(&count);
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < count && status == PB_OK; i++)
-        if ((rows[i].games & (unsigned)kind) && rows[i].strength != PB_PORTFOLIO)
+        if ((rows[i].games & (unsigned)kind) && is_any(&rows[i]))
             status = add_row(c, kind, &(pbi_spec){.row = &rows[i]});
     return status;
+}
+
+/* A schedule has one game: it must be one of those that are played. */
+static pb_status check_game(const comparer *c, const pbi_spec *spec, unsigned games)
+{
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+        if ((games & kind) && pbi_spec_plays(spec, (pb_game_kind)kind))
+            return PB_OK;
+    return pbi_fail(c->job.ctx, PB_EINVAL, "%.200s is a plan of the %s game; add that game, or leave the file out",
+                    spec->given->name, pb_game_kind_name(spec->given->game));
 }
 
 static pb_status compare_list(comparer *c, unsigned games, const char *list)
@@ -87,7 +104,11 @@ static pb_status compare_list(comparer *c, unsigned games, const char *list)
                 status = add_all(c, (pb_game_kind)kind);
             } else {
                 status = pbi_spec_parse(c->job.ctx, at, (size_t)(end - at), c->result, &spec);
-                if (status == PB_OK && (spec.row->games & kind))
+                if (status == PB_OK)
+                    status = pbi_given_read(c->job.ctx, c->base, c->job.request, c->result, &spec);
+                if (status == PB_OK && spec.given)
+                    status = check_game(c, &spec, games);
+                if (status == PB_OK && pbi_spec_plays(&spec, (pb_game_kind)kind))
                     status = add_row(c, (pb_game_kind)kind, &spec);
             }
             at = *end ? end + 1 : end;
@@ -105,7 +126,7 @@ static uint32_t count_list(unsigned games, const char *list)
             const char *end = pbi_spec_end(at);
             bool all = end - at == 3 && memcmp(at, "all", 3) == 0;
             for (uint32_t i = 0; i < count && all; i++)
-                total += (kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+                total += (kind & rows[i].games) && is_any(&rows[i]);
             total += !all;
             at = *end ? end + 1 : end;
         }
@@ -253,14 +274,15 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_requ
     const pb_request *plan = &request->plan;
     const char *list = request->strategies ? request->strategies : "all";
     comparer c = {.base = base, .result = result, .total = count_list(request->games, list)};
+    pb_status untimed = pbi_untimed(ctx, base, "compare");
+    if (untimed != PB_OK)
+        return untimed;
     ctx->stopped = PB_GO_ON;
     if (plan->time_ns && ctx->clock_ns && !plan->time_each)
         c.end_ns = ctx->clock_ns(ctx->callback_state) + plan->time_ns;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, plan);
     c.job.cache = &cache;
-    if (status == PB_OK)
-        status = pbi_policy_check(ctx, plan->policy, list);
     c.job.no_proofs = true; /* they come after the rows, some of which may be exact */
     c.job.others = plan->time_ns && (!request->strategies || *pbi_spec_end(list)); /* ticks are for each row */
     if (status == PB_OK)
@@ -272,6 +294,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_requ
                            .row_count = (uint32_t)c.count,
                            .winner = UINT32_MAX,
                            .interrupted = interrupted,
+                           .listed = request->strategies && strncmp(request->strategies, "all", 3) != 0,
                            .policy = pbi_policy_constant(plan->policy)};
     status = apply_proofs(&c, out);
     for (uint32_t i = 0; i < c.count; i++)

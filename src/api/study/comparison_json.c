@@ -1,7 +1,40 @@
 /* comparison_json.c -- a comparison and its rows as JSON; see summary.h. */
 #include "pebble/summary.h"
 
+#include "plan/strategy.h"
 #include "report/metrics_json.h"
+
+/* The move at which the strategy's plan exceeds the cap. */
+static void put_failed(pbi_out *out, const pb_plan_result *p, const pb_game *game)
+{
+    if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE) {
+        pbi_out_text(out, ",\"failed\":null");
+        return;
+    }
+    pbi_put_u64(out, ",\"failed\":{\"step\":", p->failed_step);
+    pbi_put_u64(out, ",\"node\":", p->failed_node);
+    pbi_put_text(out, ",\"name\":", pb_graph_name(game->graph, p->failed_node));
+    pbi_put_u64(out, ",\"need\":", p->failed_need);
+    pbi_put_u64(out, ",\"over\":", p->failed_need - game->cap);
+    pbi_out_text(out, p->attempt.count ? ",\"playable\":true}" : ",\"playable\":false}");
+}
+
+/* The groups that a comparison can be reduced to. */
+static void put_groups(pbi_out *out, const pb_plan_result *p)
+{
+    const pb_strategy *row = p->asked ? pb_strategy_find(p->asked) : NULL;
+    const char *comma = "";
+    uint32_t count;
+    const pb_group *groups = pb_groups(&count);
+    pbi_out_text(out, ",\"groups\":[");
+    for (uint32_t i = 0; i < count; i++)
+        if (row && pb_group_has(groups[i].name, row)) {
+            pbi_out_text(out, comma);
+            pbi_put_text(out, "", groups[i].name);
+            comma = ",";
+        }
+    pbi_out_char(out, ']');
+}
 
 static void put_row(pbi_out *out, const pb_plan_result *p, const pb_game *base)
 {
@@ -27,12 +60,21 @@ static void put_row(pbi_out *out, const pb_plan_result *p, const pb_game *base)
     pbi_put_text(out, ",\"bound_kind\":", pb_bound_kind_name(s->bound_kind));
     pbi_put_text(out, ",\"note\":", s->note);
     pbi_put_text(out, ",\"policy\":", s->policy);
+    if (s->priorities)
+        pbi_put_u64(out, ",\"priorities\":", s->priorities);
     pbi_out_text(out, ",\"options\":{");
     for (uint32_t i = 0; i < s->option_count; i++) {
         pbi_put_text(out, i ? "," : "", s->options[i].key);
         pbi_put_text(out, ":", s->options[i].value);
     }
     pbi_out_char(out, '}');
+    pbi_put_text(out, ",\"title\":", pb_row_title(p));
+    put_groups(out, p);
+    if (p->certificate)
+        pbi_put_u64(out, ",\"operations\":", pb_operation_count(&s->moves));
+    else
+        pbi_out_text(out, ",\"operations\":null");
+    put_failed(out, p, p->game ? p->game : base);
 }
 
 pb_status pb_row_json_write(pb_context *ctx, const pb_plan_result *p, const pb_game *base, pb_sink sink)
@@ -104,14 +146,41 @@ static void put_least(pbi_out *out, const pb_comparison *rows)
     pbi_out_char(out, ']');
 }
 
+/* The lines of the table: which rows they show, and the title. */
+static void put_view(pbi_out *out, const pb_view *view)
+{
+    pbi_out_text(out, ",\n\"table\":[");
+    for (uint32_t i = 0; i < view->count; i++) {
+        const pb_view_line *line = &view->lines[i];
+        pbi_out_text(out, i ? ",\n{\"titles\":[" : "\n{\"titles\":[");
+        for (uint32_t k = 0; k < line->count; k++)
+            pbi_put_text(out, k ? "," : "", line->titles[k]);
+        pbi_out_text(out, "],\"rows\":[");
+        for (uint32_t k = 0; k < line->count; k++)
+            pbi_put_u64(out, k ? "," : "", line->rows[k]);
+        pbi_out_text(out, "]}");
+    }
+    pbi_out_text(out, "\n]");
+}
+
 pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t program_peak,
                                    const pb_comparison *rows, const pb_front_view *view, pb_sink sink)
 {
     const pb_schedule *winner = rows->winner == UINT32_MAX ? NULL : &rows->rows[rows->winner].schedule;
+    pb_arena arena;
+    pb_view lines;
     pbi_out out;
+    pb_arena_init(&arena, ctx);
+    pb_status status = pb_view_make(ctx, rows, rows->listed, &arena, &lines);
+    if (status != PB_OK) {
+        pb_arena_release(&arena);
+        return status;
+    }
     pbi_out_init(&out, ctx, sink);
     pbi_put_text(&out, "{\"graph\":", base->graph->name);
     pbi_put_cap(&out, ",\"cap\":", base->cap);
+    if (base->borrow)
+        pbi_put_u64(&out, ",\"borrow\":", base->borrow);
     pbi_put_weights(&out, ",\"weights\":", &base->weights);
     pbi_put_text(&out, ",\"winner\":", winner ? winner->strategy : NULL);
     pbi_put_text(&out, ",\"winner_game\":", winner ? pb_game_kind_name(winner->game) : NULL);
@@ -124,8 +193,11 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
         put_row(&out, &rows->rows[i], base);
         pbi_out_char(&out, '}');
     }
-    pbi_out_text(&out, "\n],\"reversible_front\":");
+    pbi_out_text(&out, "\n]");
+    put_view(&out, &lines);
+    pbi_out_text(&out, ",\n\"reversible_front\":");
     put_front(&out, rows, view);
     pbi_out_text(&out, "}\n");
+    pb_arena_release(&arena);
     return pbi_out_finish(&out);
 }

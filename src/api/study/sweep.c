@@ -13,6 +13,8 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/workers.h"
+#include "game/untimed.h"
+#include "plan/strategy.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -355,10 +357,13 @@ static pb_status take_caps(pbi_sweep_state *s)
     return PB_OK;
 }
 
-static pb_game_kind game_of(const pbi_sweep_state *s, const pb_strategy *row)
+static pb_game_kind game_of(const pbi_sweep_state *s, const pbi_spec *spec)
 {
+    const pb_strategy *row = spec->row;
     if (s->request->game)
         return (pb_game_kind)s->request->game;
+    if (spec->given && (row->traits & PB_TRAIT_MOVES))
+        return spec->given->game;
     if (s->base->tier_count && (row->games & PB_GAME_TIERED))
         return PB_GAME_TIERED;
     return row->games & PB_GAME_REMAT        ? PB_GAME_REMAT
@@ -379,10 +384,10 @@ static pb_status add_line(pbi_sweep_state *s, line_list *list, const pbi_spec *s
     char *copy = pb_arena_text(s->result, text, length);
     if (!copy)
         return PB_ENOMEM;
-    pb_game_kind kind = game_of(s, spec->row);
+    pb_game_kind kind = game_of(s, spec);
     ((pbi_spec *)list->specs)[list->count] = *spec;
     ((pb_sweep_line *)list->lines)[list->count++] =
-        (pb_sweep_line){.spec = copy, .game = kind, .portfolio = spec->row->strength == PB_PORTFOLIO};
+        (pb_sweep_line){.spec = copy, .game = kind, .portfolio = pbi_tries_all(spec->row)};
     s->out->games |= (unsigned)kind;
     return PB_OK;
 }
@@ -394,7 +399,8 @@ static pb_status add_all(pbi_sweep_state *s, line_list *list)
     const pb_strategy *rows = pb_strategies(&count);
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < count && status == PB_OK; i++)
-        if (rows[i].strength != PB_PORTFOLIO && (!s->request->game || (rows[i].games & s->request->game)))
+        if (rows[i].strength != PB_PORTFOLIO && !(rows[i].traits & PB_TRAIT_FILE) &&
+            (!s->request->game || (rows[i].games & s->request->game)))
             status = add_line(s, list, &(pbi_spec){.row = &rows[i]}, rows[i].name, strlen(rows[i].name));
     return status;
 }
@@ -410,6 +416,8 @@ static pb_status take_lines(pbi_sweep_state *s)
             status = add_all(s, &list);
         } else {
             status = pbi_spec_parse(s->ctx, at, (size_t)(end - at), s->result, &spec);
+            if (status == PB_OK)
+                status = pbi_given_read(s->ctx, s->base, &s->plan, s->result, &spec);
             if (status == PB_OK)
                 status = add_line(s, &list, &spec, at, (size_t)(end - at));
         }
@@ -431,8 +439,6 @@ static pb_status take_request(pbi_sweep_state *s)
         status = take_caps(s);
     if (status == PB_OK)
         status = take_lines(s);
-    if (status == PB_OK)
-        status = pbi_policy_check(s->ctx, s->plan.policy, s->request->strategies ? s->request->strategies : "auto");
     o->policy = pbi_policy_constant(s->plan.policy);
     if (status == PB_OK)
         status = pb_graph_program_peak(s->ctx, s->base->graph, &o->program_peak);
@@ -453,6 +459,9 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
     pb_sweep sweep = {.graph = base->graph};
     pbi_sweep_state s = {.ctx = ctx, .base = base, .request = request, .result = result, .out = &sweep};
     pb_arena scratch;
+    pb_status untimed = pbi_untimed(ctx, base, "sweep");
+    if (untimed != PB_OK)
+        return untimed;
     ctx->stopped = PB_GO_ON;
     s.plan = request->plan;
     s.plan.strategy = NULL;

@@ -5,6 +5,7 @@
 #include "api/pipeline/share.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/untimed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -192,6 +193,9 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
                                pb_arena *result, pb_sweep_request *request)
 {
     chooser c = {.ctx = ctx, .game = *base, .request = request, .points = points, .result = result};
+    pb_status untimed = pbi_untimed(ctx, base, "sweep");
+    if (untimed != PB_OK)
+        return untimed;
     if (points < 1 || points > PB_SWEEP_MAX_CAPS)
         return pbi_fail(ctx, PB_EINVAL, "expected a number of points from 1 to %d", PB_SWEEP_MAX_CAPS);
     c.game.kind = first_game(base, request);

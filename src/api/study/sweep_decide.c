@@ -172,7 +172,10 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     if (!moves)
         return PB_ENOMEM;
     *moves = from->moves;
-    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &made);
+    const pb_strategy *row = pb_strategy_find(from->strategy);
+    bool as_asked = row && (row->traits & PB_TRAIT_FILE); /* the user's own plan is shown as it is */
+    pb_status status = as_asked ? pbi_certify_as_made(s->ctx, c->game, moves, s->result, &made)
+                                : pbi_certify(s->ctx, c->game, false, moves, s->result, &made);
     if (status == PB_OK && !made.verdict.certificate)
         status = pbi_fail(s->ctx, PB_EBUG, "a plan of strategy %s does not hold under a larger cap", from->strategy);
     if (status != PB_OK)

@@ -45,12 +45,19 @@ uint64_t pbi_stays_cost(const pbi_stays *s, uint32_t k)
     const pb_tier *tier = &s->game->tiers[move->tier ? move->tier - 1 : 0];
     uint64_t size = s->graph->size[move->node];
     switch ((pb_op)move->op) {
-    case PB_COMPUTE:
+    case PB_COMPUTE: return pbi_stays_way(s, k).cost;
     case PB_UNCOMPUTE: return s->graph->cost[move->node];
     case PB_STORE: return pbi_store_price(tier, size);
     case PB_LOAD: return pbi_load_price(tier, size);
     default: return 0;
     }
+}
+
+/* A by-product is uncomputed with the inputs of its node. */
+pb_way pbi_stays_way(const pbi_stays *s, uint32_t k)
+{
+    const pb_move *move = &s->moves->move[k];
+    return pb_graph_way(s->graph, move->by ? move->node : pb_graph_maker(s->graph, move->node), move->by);
 }
 
 pb_node pbi_stays_over(const pbi_stays *s, uint32_t k) { return s->apart[k] ? PB_NO_NODE : pb_moves_over(s->moves, k); }
@@ -65,7 +72,8 @@ uint64_t pbi_stays_saved(const pbi_stays *s, uint32_t k)
 uint32_t pbi_stays_computed(pbi_stays *s, uint32_t k)
 {
     uint32_t c = s->computed ? s->computed[k] : PBI_NONE;
-    while (c != PBI_NONE && (s->state[c] != PBI_MOVE_THERE || s->moves->move[c].flags & PB_MOVE_BORROW))
+    while (c != PBI_NONE &&
+           (s->state[c] != PBI_MOVE_THERE || s->moves->move[c].by || s->moves->move[c].flags & PB_MOVE_BORROW))
         c = s->computed[c];
     if (s->computed)
         s->computed[k] = c;
@@ -114,7 +122,7 @@ void pbi_stays_drop_make(pbi_stays *s, uint32_t k)
         drop_move(s, k);
         return;
     }
-    uint64_t less = s->graph->workspace[s->moves->move[k].node] - pbi_stays_saved(s, k); /* may wrap around, and back */
+    uint64_t less = pbi_stays_way(s, k).workspace - pbi_stays_saved(s, k); /* may wrap around, and back */
     s->state[k] = PBI_MOVE_FREES;
     release_reads(s, k);
     pbi_stays_raise(s, PBI_FAST, k, k, ~less + 1);
@@ -196,6 +204,8 @@ static bool is_idle(const pbi_stays *s, uint32_t index)
     if (move->op != PB_COMPUTE)
         return true;
     if ((g->flags[x->node] & PB_NODE_TARGET) && s->done[x->node] < 2)
+        return false;
+    if (s->recovered[x->node] && !move->by && s->done[x->node] > 1) /* a recipe needs a computation before it */
         return false;
     if (move->node != x->node)
         return true;

@@ -55,7 +55,8 @@ typedef struct pbi_stays {
     uint32_t *computed;   /* per move: the computation of its node before it; NULL without by-products */
     /* per move: by-products that it computes now and did not at first; NULL without by-products */
     uint32_t *added;
-    uint32_t *done; /* per node: how many of its stays a computation begins */
+    uint32_t *done;     /* per node: how many of its stays a computation begins */
+    uint8_t *recovered; /* per node: some move of the plan computes it by recipe */
     uint32_t *queue, queue_count;
     uint64_t work;                     /* stays and reads visited so far */
     pbi_range_max *height[PBI_PLACES]; /* NULL: unlimited memory */
@@ -74,6 +75,8 @@ void pbi_stays_raise(pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, ui
 /* The cost of the remaining moves from .. to. */
 uint64_t pbi_stays_time(const pbi_stays *s, uint32_t from, uint32_t to);
 
+/* What move k, a computation or uncomputation, reads, and its cost and workspace. */
+pb_way pbi_stays_way(const pbi_stays *s, uint32_t k);
 /* What move k overwrites, or PB_NO_NODE; what that saves. */
 pb_node pbi_stays_over(const pbi_stays *s, uint32_t k);
 uint64_t pbi_stays_saved(const pbi_stays *s, uint32_t k);

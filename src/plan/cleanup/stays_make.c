@@ -60,12 +60,11 @@ static void note_read(maker *m, pb_node v, unsigned row, uint32_t k)
     x->last_read = r;
 }
 
-static void note_inputs(maker *m, pb_node v, uint32_t k)
+static void note_inputs(maker *m, uint32_t k)
 {
-    const pb_graph *g = m->s->graph;
-    pb_node maker_node = g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v;
-    for (uint32_t i = g->in_start[maker_node]; i < g->in_start[maker_node + 1]; i++)
-        note_read(m, g->in[i], PBI_FAST, k);
+    pb_way way = pbi_stays_way(m->s, k);
+    for (uint32_t i = 0; i < way.in_count; i++)
+        note_read(m, way.in[i], PBI_FAST, k);
 }
 
 /* Fast memory during it. */
@@ -75,7 +74,9 @@ static uint64_t play_compute(maker *m, uint32_t k, pb_node v)
     uint32_t count;
     pb_node over = pb_moves_over(s->moves, k);
     const pb_node *also = pb_moves_also(s->moves, k, &count);
-    note_inputs(m, v, k);
+    note_inputs(m, k);
+    if (s->moves->move[k].by)
+        s->recovered[v] = 1;
     if (m->now[PBI_FAST][v] != PBI_NONE) { /* v is kept: it must remain resident, or the move would compute it */
         note_read(m, v, PBI_FAST, k);
     } else {
@@ -91,7 +92,7 @@ static uint64_t play_compute(maker *m, uint32_t k, pb_node v)
         s->computed[k] = m->computed[v];
         m->computed[v] = k;
     }
-    uint64_t during = m->used[PBI_FAST] + s->graph->workspace[v];
+    uint64_t during = m->used[PBI_FAST] + pbi_stays_way(s, k).workspace;
     if (over != PB_NO_NODE) {
         during -= pbi_stays_saved(s, k);
         end(m, over, PBI_FAST, k);
@@ -109,7 +110,7 @@ static uint64_t play_move(maker *m, uint32_t k)
     switch ((pb_op)move->op) {
     case PB_COMPUTE: return play_compute(m, k, v);
     case PB_UNCOMPUTE:
-        note_inputs(m, v, k);
+        note_inputs(m, k);
         end(m, v, PBI_FAST, k);
         return before + s->graph->workspace[v];
     case PB_FREE: end(m, v, PBI_FAST, k); return before;
@@ -161,13 +162,11 @@ static bool count_all(const pbi_stays *s, size_t *stays, size_t *reads)
     *stays = g->node_count;
     *reads = 0;
     for (uint32_t k = 0; k < s->count; k++) {
-        const pb_move *move = &s->moves->move[k];
-        pb_node v = g->flags[move->node] & PB_NODE_BYPRODUCT ? g->owner[move->node] : move->node;
         uint32_t also = 0;
-        if (move->op == PB_COMPUTE)
+        if (s->moves->move[k].op == PB_COMPUTE)
             pb_moves_also(s->moves, k, &also);
         *stays += 1 + (size_t)also;
-        *reads += 1 + (size_t)(g->in_start[v + 1] - g->in_start[v]);
+        *reads += 1 + (size_t)pbi_stays_way(s, k).in_count;
     }
     return *stays < PBI_NONE && *reads < PBI_NONE;
 }
@@ -186,8 +185,9 @@ static bool allocate_rows(maker *m, pb_arena *scratch, size_t stays, size_t read
     s->state = pb_arena_zero(scratch, count, sizeof *s->state);
     s->apart = pb_arena_zero(scratch, count, sizeof *s->apart);
     s->done = pb_arena_zero(scratch, n, sizeof *s->done);
+    s->recovered = pb_arena_zero(scratch, n, sizeof *s->recovered);
     if (!s->stay || !s->queue || !s->read || !s->read_start || !s->made || !s->makes || !s->removes || !s->state ||
-        !s->apart || !s->done)
+        !s->apart || !s->done || !s->recovered)
         return false;
     memset(s->removes, 0xff, count * sizeof *s->removes);
     if (!s->graph->owner)
@@ -289,6 +289,8 @@ static pb_status write_move(const pbi_stays *s, uint32_t k, pb_node *also, pb_mo
         return pb_moves_add(out, (pb_op)move->op, move->node, move->tier);
     if (move->flags & PB_MOVE_BORROW)
         return pb_moves_add_borrowed(out, move->node);
+    if (move->by)
+        return pb_moves_add_recipe(out, move->node, move->by, pbi_stays_over(s, k));
     return pb_moves_add_compute(out, move->node, pbi_stays_over(s, k), also, gather_also(s, k, also));
 }
 

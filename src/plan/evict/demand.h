@@ -1,4 +1,7 @@
-/* demand.h -- demand-driven planning under a cap, one function per family of games. */
+/* demand.h -- demand-driven planning under a cap, one function per family of games.
+ *
+ * It follows program order, or the computations of a plan for more memory. What such a plan removes is evicted before
+ * other values, but stays while there is room: then its next computation is left out. */
 #ifndef PBI_PLAN_EVICT_DEMAND_H
 #define PBI_PLAN_EVICT_DEMAND_H
 
@@ -8,6 +11,8 @@
 typedef struct pbi_demand_options {
     pbi_policy policy;
     uint64_t seed, limit;
+    bool recipes;             /* use recipes, if the game has some */
+    const pb_moves *follow;   /* the computations of this plan, made for more memory; NULL: program order */
     pbi_evict_scorer *scorer; /* with the policy `priority`, or NULL */
 } pbi_demand_options;
 

@@ -37,6 +37,13 @@ typedef struct undoer {
     uint32_t depth;
 } undoer;
 
+static void count_reads(undoer *d, pb_node v)
+{
+    const pb_graph *g = d->g;
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && (g->flags[v] & PB_NODE_NEEDED); k++)
+        d->uses[pb_graph_maker(g, g->in[k])]++;
+}
+
 static pb_status allocate_undoer(undoer *d)
 {
     const pb_graph *g = d->g;
@@ -52,10 +59,12 @@ static pb_status allocate_undoer(undoer *d)
     d->stack = pb_arena_alloc(&d->scratch, n + 1, sizeof *d->stack);
     if (!d->held || !d->resident || !d->where || !d->pins || !d->uses || !d->stack)
         return PB_ENOMEM;
-    for (uint32_t i = 0; i < g->order_count; i++)
-        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            for (uint32_t k = g->in_start[g->order[i]]; k < g->in_start[g->order[i] + 1]; k++)
-                d->uses[pb_graph_maker(g, g->in[k])]++;
+    const pb_moves *follow = d->options->follow;
+    for (uint32_t i = 0; i < g->order_count && !follow; i++)
+        count_reads(d, g->order[i]);
+    for (pb_step k = 0; follow && k < follow->count; k++)
+        if (follow->move[k].op == PB_COMPUTE)
+            count_reads(d, follow->move[k].node);
     return pbi_evict_init(&d->e, g, d->options->policy, d->options->seed, d->r.resident, &d->scratch);
 }
 
@@ -116,6 +125,7 @@ static pb_node pick(undoer *d)
     pb_node best = PB_NO_NODE;
     unsigned best_kind = 3;
     double best_rank = 0;
+    uint64_t best_priority = 0;
     uint32_t count = d->resident_count, from = 0;
     if (d->e.policy == PBI_ABORT || !count)
         return best;
@@ -129,9 +139,13 @@ static pb_node pick(undoer *d)
             continue;
         unsigned kind = kind_of(d, v);
         double rank = rank_of(d, v);
-        if (kind < best_kind || (kind == best_kind && (rank < best_rank || (rank == best_rank && v < best)))) {
+        uint64_t priority = d->e.policy == PBI_PRIORITY ? pbi_priority_of(d->g, v) : 0;
+        bool same = kind == best_kind && priority == best_priority;
+        if (kind < best_kind || (kind == best_kind && priority < best_priority) ||
+            (same && (rank < best_rank || (rank == best_rank && v < best)))) {
             best = v;
             best_kind = kind;
+            best_priority = priority;
             best_rank = rank;
         }
     }
@@ -223,19 +237,59 @@ static pb_status move_root(undoer *d, pb_node root, bool undo)
     return status;
 }
 
+/* Uncomputes v; it must not be evicted while its inputs are recomputed. */
+static pb_status undo_root(undoer *d, pb_node v)
+{
+    d->pins[v]++;
+    pb_status status = move_root(d, v, true);
+    d->pins[v]--;
+    return status;
+}
+
+/* Is v resident, with all by-products that are needed? */
+static bool is_whole(const undoer *d, pb_node v)
+{
+    const pb_graph *g = d->g;
+    bool whole = d->r.resident[v];
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
+            whole &= d->r.resident[g->part[k]] || !(g->flags[g->part[k]] & PB_NODE_NEEDED);
+    return whole;
+}
+
+/* A move of the plan that is followed. What was evicted before need not be uncomputed, what was not evicted need not be
+ * recomputed. */
+static pb_status follow_move(undoer *d, const pb_move *m)
+{
+    const pb_graph *g = d->g;
+    pb_node v = m->node;
+    if (pb_graph_maker(g, v) != v || !(g->flags[v] & PB_NODE_NEEDED))
+        return PB_OK; /* by-products come and go with their node */
+    if (m->op == PB_UNCOMPUTE)
+        return pbi_reversible_removable(&d->r, v) && !(g->flags[v] & PB_NODE_ONCE) ? undo_root(d, v) : PB_OK;
+    if (!is_whole(d, v))
+        return move_root(d, v, false);
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        d->uses[pb_graph_maker(g, g->in[k])]--;
+    return PB_OK;
+}
+
 static pb_status follow_order(undoer *d)
 {
     const pb_graph *g = d->g;
+    const pb_moves *follow = d->options->follow;
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i < g->order_count && status == PB_OK && !d->r.stuck; i++)
+    for (uint32_t i = 0; i < g->order_count && status == PB_OK && !d->r.stuck && !follow; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
             status = move_root(d, g->order[i], false);
+    for (pb_step k = 0; follow && k < follow->count && status == PB_OK && !d->r.stuck; k++) {
+        status = follow_move(d, &follow->move[k]);
+        if ((k & 0xff) == 0 && status == PB_OK)
+            status = pbi_tick(d->ctx, 0x100);
+    }
     for (uint32_t i = g->order_count; i-- > 0 && status == PB_OK && !d->r.stuck;)
-        if (pbi_reversible_removable(&d->r, g->order[i])) {
-            d->pins[g->order[i]]++; /* it must not be evicted while its inputs are recomputed */
-            status = move_root(d, g->order[i], true);
-            d->pins[g->order[i]]--;
-        }
+        if (pbi_reversible_removable(&d->r, g->order[i]))
+            status = undo_root(d, g->order[i]);
     return status;
 }
 

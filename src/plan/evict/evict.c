@@ -14,7 +14,8 @@ static const pb_policy policies[] = {
     {"least-recent", "the value that was read least recently"},
     {"random", "a random value"},
     {"largest", "the largest value"},
-    {"priority", "the value with the least recompute cost per size and time since its last use"},
+    {"priority",
+     "the lowest priority of its node; if equal, the least recompute cost per size and time since its last use"},
 };
 
 const pb_policy *pb_policies(uint32_t *count)
@@ -137,6 +138,14 @@ uint64_t pbi_evict_recompute_cost(const pbi_evict *e, pb_node v)
     for (uint32_t k = g->in_start[maker]; k < g->in_start[maker + 1]; k++)
         if (!e->resident[g->in[k]])
             cost = pbi_add_saturated(cost, g->cost[pb_graph_maker(g, g->in[k])]);
+    for (uint32_t by = e->recipes ? pb_graph_recipes(g, v) : 0; by > 0; by--) {
+        pb_way way = pb_graph_way(g, v, by);
+        uint64_t now = way.cost;
+        for (uint32_t k = 0; k < way.in_count; k++)
+            if (!e->resident[way.in[k]])
+                now = pbi_add_saturated(now, g->cost[pb_graph_maker(g, way.in[k])]);
+        cost = now < cost ? now : cost;
+    }
     return cost;
 }
 
@@ -149,9 +158,20 @@ static double score(const pbi_evict *e, pb_node v)
 /* How many candidates does a search for the smallest score examine? */
 static uint32_t sample_size(const pbi_evict *e)
 {
+    if (!e->scorer && e->g->priority)
+        return e->count; /* a sample may miss the lowest priority */
     uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : EXAMINE_ALL;
     uint32_t sample = e->scorer && e->scorer->sample ? e->scorer->sample : SAMPLE;
     return e->count <= all ? e->count : sample;
+}
+
+/* Idle values go first, then those of lower priority. A scorer has its own idea of what is important. */
+static int compare_kinds(const pbi_evict *e, pb_node a, pb_node b)
+{
+    if (e->busy[a] != e->busy[b])
+        return e->busy[a] < e->busy[b] ? -1 : 1;
+    uint64_t x = e->scorer ? 0 : pbi_priority_of(e->g, a), y = e->scorer ? 0 : pbi_priority_of(e->g, b);
+    return x < y ? -1 : x > y;
 }
 
 static pb_node min_score(pbi_evict *e)
@@ -163,9 +183,8 @@ static pb_node min_score(pbi_evict *e)
     for (uint32_t i = 0; i < examined; i++) {
         pb_node v = e->item[all ? i : pbi_rng_below(&e->rng, e->count)];
         double now = e->scorer ? e->scorer->score(e->scorer->state, v) : score(e, v);
-        bool better = best == PB_NO_NODE || e->busy[v] < e->busy[best] ||
-                      (e->busy[v] == e->busy[best] && (now < min || (now == min && v < best)));
-        if (better) {
+        int order = best == PB_NO_NODE ? -1 : compare_kinds(e, v, best);
+        if (order < 0 || (order == 0 && (now < min || (now == min && v < best)))) {
             best = v;
             min = now;
         }

@@ -7,6 +7,8 @@
 
 typedef enum pbi_policy { PBI_ABORT, PBI_OLDEST, PBI_LEAST_RECENT, PBI_RANDOM, PBI_LARGEST, PBI_PRIORITY } pbi_policy;
 
+static inline uint64_t pbi_priority_of(const pb_graph *g, pb_node v) { return g->priority ? g->priority[v] : 0; }
+
 /* False when there is no such policy. NULL: priority. */
 bool pbi_policy_parse(const char *name, pbi_policy *out);
 const char *pbi_policy_name(pbi_policy policy);
@@ -29,6 +31,7 @@ typedef struct pbi_evict {
     const pb_graph *g;
     const uint8_t *resident; /* the planner's, for recompute costs */
     pbi_policy policy;
+    bool recipes;             /* the planner uses recipes */
     pbi_evict_scorer *scorer; /* with `priority`, or NULL */
     pbi_rng rng;
     uint64_t clock; /* advances with every touch */

@@ -53,12 +53,49 @@ pb_status pbi_sequence_add(pbi_sequence *s, uint32_t event)
         s->event = items;
     }
     s->event[s->count++] = event;
+    if (!s->by)
+        return PB_OK;
+    void *items = s->by;
+    if (!pbi_arena_reserve(s->arena, &items, &s->by_room, s->room, sizeof *s->by))
+        return PB_ENOMEM;
+    s->by = items;
+    s->by[s->count - 1] = 0;
     return PB_OK;
+}
+
+pb_status pbi_sequence_add_recipe(pbi_sequence *s, pb_node v, uint32_t by)
+{
+    pb_status status = pbi_sequence_add(s, v);
+    if (status != PB_OK)
+        return status;
+    if (!s->by) {
+        void *items = NULL;
+        if (!pbi_arena_reserve(s->arena, &items, &s->by_room, s->room, sizeof *s->by))
+            return PB_ENOMEM;
+        s->by = items;
+        memset(s->by, 0, s->count);
+    }
+    s->by[s->count - 1] = (uint8_t)by;
+    return PB_OK;
+}
+
+static uint32_t recipe_of(const pbi_sequence *s, size_t e) { return s->by ? s->by[e] : 0; }
+
+/* How event e, a computation, computes its node. */
+static pb_way way_of(const pb_graph *g, const pbi_sequence *s, size_t e)
+{
+    return pb_graph_way(g, s->event[e], recipe_of(s, e));
 }
 
 static uint32_t parts_of(const pb_graph *g, pb_node v)
 {
     return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
+}
+
+/* By-products that event e may produce. */
+static uint32_t parts_at(const pb_graph *g, const pbi_sequence *s, size_t e)
+{
+    return (s->event[e] & PBI_LOAD_EVENT) || recipe_of(s, e) ? 0 : parts_of(g, s->event[e]);
 }
 
 static bool starts_fast(const pb_graph *g, pb_node v)
@@ -89,19 +126,19 @@ static pb_status with_given_loads(const pb_graph *g, const pbi_sequence *from, p
         if (g->flags[v] & PB_NODE_GIVEN_SLOW)
             tier[v] = 1;
     for (size_t e = 0; e < from->count && status == PB_OK; e++) {
-        uint32_t event = from->event[e];
-        if (event & PBI_LOAD_EVENT)
-            loaded[event & ~PBI_LOAD_EVENT] = 1;
-        else
-            for (uint32_t k = g->in_start[event]; k < g->in_start[event + 1] && status == PB_OK; k++) {
-                pb_node u = g->in[k];
-                if ((g->flags[u] & PB_NODE_GIVEN_SLOW) && !loaded[u]) {
-                    loaded[u] = 1;
-                    status = pbi_sequence_add(to, u | PBI_LOAD_EVENT);
-                }
+        uint32_t event = from->event[e], by = recipe_of(from, e);
+        pb_way way = event & PBI_LOAD_EVENT ? (pb_way){.in_count = 0} : way_of(g, from, e);
+        for (uint32_t k = 0; k < way.in_count && status == PB_OK; k++) {
+            pb_node u = way.in[k];
+            if ((g->flags[u] & PB_NODE_GIVEN_SLOW) && !loaded[u]) {
+                loaded[u] = 1;
+                status = pbi_sequence_add(to, u | PBI_LOAD_EVENT);
             }
+        }
+        if (by || (event & PBI_LOAD_EVENT))
+            loaded[event & ~PBI_LOAD_EVENT] = 1;
         if (status == PB_OK)
-            status = pbi_sequence_add(to, event);
+            status = by ? pbi_sequence_add_recipe(to, event, by) : pbi_sequence_add(to, event);
     }
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && (g->flags[v] & PB_NODE_KEEP) && !loaded[v])
@@ -132,9 +169,8 @@ static pb_status lay_out(emitter *m)
         if (!m->slot || !m->latest || !m->read)
             return PB_ENOMEM;
         for (size_t e = 0; e < m->s->count; e++) {
-            uint32_t event = m->s->event[e];
             m->slot[e] = (uint32_t)count;
-            count += 1 + (event & PBI_LOAD_EVENT ? 0 : parts_of(g, event));
+            count += 1 + parts_at(g, m->s, e);
             if (count >= STAYS)
                 return pbi_fail(m->ctx, PB_ELIMIT,
                                 "the plan has more than 2^32 values; raise the cap, or use another strategy");
@@ -165,9 +201,7 @@ static void create_instances(emitter *m, uint32_t e)
     uint32_t event = m->s->event[e], slot = slot_of(m, e);
     pb_node v = event & ~PBI_LOAD_EVENT;
     m->current[v] = slot;
-    if (event & PBI_LOAD_EVENT)
-        return;
-    for (uint32_t i = 0, count = parts_of(m->g, v); i < count; i++)
+    for (uint32_t i = 0, count = parts_at(m->g, m->s, e); i < count; i++)
         m->current[m->g->part[m->g->part_start[v] + i]] = slot + 1 + i;
 }
 
@@ -184,6 +218,17 @@ static pb_status note_load(emitter *m, pb_node v)
     return PB_OK;
 }
 
+/* A by-product that comes back by recipe must have been produced before, even if nothing reads that instance. */
+static void note_recovery(emitter *m, uint32_t e)
+{
+    pb_node v = m->s->event[e];
+    if (recipe_of(m->s, e) && (m->g->flags[v] & PB_NODE_BYPRODUCT) && !m->read[v] && m->current[v] != UNREAD &&
+        m->last[m->current[v]] == UNREAD)
+        m->last[m->current[v]] = m->latest[m->g->owner[v]];
+    if (recipe_of(m->s, e) && m->read)
+        m->read[v] = 1;
+}
+
 /* Pass one. An event computes a by-product only if something reads that instance. */
 static pb_status find_last_reads(emitter *m)
 {
@@ -192,20 +237,21 @@ static pb_status find_last_reads(emitter *m)
         uint32_t event = m->s->event[e];
         if ((e & 0xffff) == 0 && pbi_poll(m->ctx) != PB_OK)
             return PB_ECANCELLED;
-        if (!(event & PBI_LOAD_EVENT))
-            for (uint32_t k = g->in_start[event]; k < g->in_start[event + 1]; k++) {
-                uint32_t slot = m->current[g->in[k]];
-                if (slot == UNREAD)
-                    return pbi_fail(m->ctx, PB_EBUG, "a plan reads %s before it is computed",
-                                    pb_graph_name(g, g->in[k]));
-                m->last[slot] = e;
-                if (m->read)
-                    m->read[g->in[k]] = 1;
-            }
+        pb_way way = event & PBI_LOAD_EVENT ? (pb_way){.in_count = 0} : way_of(g, m->s, e);
+        for (uint32_t k = 0; k < way.in_count; k++) {
+            uint32_t slot = m->current[way.in[k]];
+            if (slot == UNREAD)
+                return pbi_fail(m->ctx, PB_EBUG, "a plan reads %s before it is computed", pb_graph_name(g, way.in[k]));
+            m->last[slot] = e;
+            if (m->read)
+                m->read[way.in[k]] = 1;
+        }
         if ((event & PBI_LOAD_EVENT) && note_load(m, event & ~PBI_LOAD_EVENT) != PB_OK)
             return PB_EBUG;
+        if (!(event & PBI_LOAD_EVENT))
+            note_recovery(m, e);
         create_instances(m, e);
-        if (m->latest && !(event & PBI_LOAD_EVENT))
+        if (m->latest && !(event & PBI_LOAD_EVENT) && !recipe_of(m->s, e))
             m->latest[event] = e;
     }
     for (pb_node v = 0; v < g->node_count; v++) {
@@ -265,14 +311,12 @@ static pb_status free_value(emitter *m, pb_node v)
 }
 
 /* The largest input that may be overwritten and is read here for the last time. */
-static pb_node pick_over(const emitter *m, pb_node v, uint32_t e)
+static pb_node pick_over(const emitter *m, const pb_way *way, uint32_t e)
 {
     const pb_graph *g = m->g;
     pb_node best = PB_NO_NODE;
-    if (!g->inplace_start)
-        return best;
-    for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++) {
-        pb_node u = g->inplace[k];
+    for (uint32_t k = 0; k < way->inplace_count; k++) {
+        pb_node u = way->inplace[k];
         if (m->last[m->current[u]] == e && (best == PB_NO_NODE || g->size[u] > g->size[best]))
             best = u;
     }
@@ -282,11 +326,12 @@ static pb_node pick_over(const emitter *m, pb_node v, uint32_t e)
 static pb_status emit_compute(emitter *m, uint32_t e, bool *stop)
 {
     const pb_graph *g = m->g;
-    pb_node v = m->s->event[e], over = pick_over(m, v, e);
-    uint32_t slot = slot_of(m, e), made_count = 0;
+    pb_way way = way_of(g, m->s, e);
+    pb_node v = m->s->event[e], over = pick_over(m, &way, e);
+    uint32_t by = recipe_of(m->s, e), slot = slot_of(m, e), made_count = 0;
     uint64_t made = g->size[v], taken = 0, saved = 0;
     pb_status status = PB_OK;
-    for (uint32_t i = 0, count = parts_of(g, v); i < count; i++)
+    for (uint32_t i = 0, count = parts_at(g, m->s, e); i < count; i++)
         if (m->last[slot + 1 + i] != UNREAD) {
             m->also[made_count] = g->part[g->part_start[v] + i];
             made += g->size[m->also[made_count++]];
@@ -296,20 +341,21 @@ static pb_status emit_compute(emitter *m, uint32_t e, bool *stop)
         taken = g->size[over];
         saved = taken < g->size[v] ? taken : g->size[v];
     }
-    uint64_t during = m->memory + made - saved + g->workspace[v];
+    uint64_t during = m->memory + made - saved + way.workspace;
     *stop = status != PB_OK || !fits(m, during, "compute", v, &status);
     if (*stop)
         return status;
-    spend(m, g->cost[v], during);
+    spend(m, way.cost, during);
     m->memory = m->memory + made - taken;
     m->step++;
     if (m->plan)
-        status = pb_moves_add_compute(&m->plan->moves, v, over, m->also, made_count);
+        status = by ? pb_moves_add_recipe(&m->plan->moves, v, by, over)
+                    : pb_moves_add_compute(&m->plan->moves, v, over, m->also, made_count);
     if (e + 1 == m->s->count) /* values that remain at the end need not be freed */
         return status;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && status == PB_OK; k++)
-        if (g->in[k] != over && m->last[m->current[g->in[k]]] == e)
-            status = free_value(m, g->in[k]);
+    for (uint32_t k = 0; k < way.in_count && status == PB_OK; k++)
+        if (way.in[k] != over && m->last[m->current[way.in[k]]] == e)
+            status = free_value(m, way.in[k]);
     create_instances(m, e);
     if (status == PB_OK && m->last[slot] == UNREAD)
         status = free_value(m, v);

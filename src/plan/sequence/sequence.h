@@ -18,10 +18,14 @@ typedef struct pbi_sequence {
     uint32_t *event;
     size_t count, room;
     uint8_t *tier; /* per node, the slow tier its value is stored in; NULL when nothing is loaded */
+    uint8_t *by;   /* per event: the recipe of the computation, 0 for none; NULL when no event has one */
+    size_t by_room;
 } pbi_sequence;
 
 void pbi_sequence_init(pbi_sequence *s, pb_arena *arena);
 pb_status pbi_sequence_add(pbi_sequence *s, uint32_t event);
+/* A computation by recipe. */
+pb_status pbi_sequence_add_recipe(pbi_sequence *s, pb_node v, uint32_t by);
 
 /* Figures of a sequence under a game, as its moves will have them. */
 typedef struct pbi_figures {

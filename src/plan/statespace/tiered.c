@@ -29,6 +29,7 @@ static void remove_value(tally *t, pb_node v)
 static void play_compute(tally *t, const pb_moves *moves, pb_step k)
 {
     const pb_graph *g = t->game->graph;
+    pb_way way = pb_moves_way(moves, g, k);
     pb_node v = moves->move[k].node, over = pb_moves_over(moves, k);
     uint32_t count;
     const pb_node *also = pb_moves_also(moves, k, &count);
@@ -38,9 +39,9 @@ static void play_compute(tally *t, const pb_moves *moves, pb_step k)
     for (uint32_t i = 0; i < count; i++)
         add_value(t, also[i]);
     uint64_t shrinks = over != PB_NO_NODE && g->size[over] > g->size[v] ? g->size[over] - g->size[v] : 0;
-    uint64_t during = pbi_add_saturated(t->memory, pbi_add_saturated(shrinks, g->workspace[v]));
+    uint64_t during = pbi_add_saturated(t->memory, pbi_add_saturated(shrinks, way.workspace));
     t->peak = during > t->peak ? during : t->peak;
-    t->cost = pbi_add_saturated(t->cost, g->cost[v]);
+    t->cost = pbi_add_saturated(t->cost, way.cost);
 }
 
 static void play(tally *t, const pb_moves *moves, pb_step k)
@@ -88,13 +89,8 @@ static pb_status use_start(pb_context *ctx, const pb_game *game, const pb_moves 
 static pb_status copy_moves(const pb_moves *from, pb_moves *to)
 {
     pb_status status = PB_OK;
-    for (pb_step k = 0; k < from->count && status == PB_OK; k++) {
-        const pb_move *m = &from->move[k];
-        uint32_t count;
-        const pb_node *also = pb_moves_also(from, k, &count);
-        status = m->op == PB_COMPUTE ? pb_moves_add_compute(to, m->node, pb_moves_over(from, k), also, count)
-                                     : pb_moves_add(to, (pb_op)m->op, m->node, m->tier);
-    }
+    for (pb_step k = 0; k < from->count && status == PB_OK; k++)
+        status = pb_moves_add_copy(to, from, k);
     return status;
 }
 
@@ -121,8 +117,8 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "no plan has less work and io (proved in %" PRIu64 " state%s)", a->states,
-                         a->states == 1 ? "" : "s");
+    return pbi_plan_note(plan, "no plan has less work%s (proved in %" PRIu64 " state%s)",
+                         game->kind == PB_GAME_TIERED ? " and io" : "", a->states, a->states == 1 ? "" : "s");
 }
 
 pb_status pbi_plan_exact_tiered(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t limit,

@@ -1,4 +1,5 @@
-/* tiered.h -- the tiered game of a small graph as bits of words: model, steps, bound, search.
+/* tiered.h -- the tiered game of a small graph as bits of words: model, steps, bound, search. It also plays the remat
+ * game, without tiers, if the graph has recipes.
  *
  * A state is what is in fast memory, what is in each slow tier, and which targets and `once` nodes were ever
  * computed. Values leave fast memory only when room is needed, and are stored only then (docs/strategies/exact.md
@@ -18,6 +19,12 @@ typedef struct pbi_tier_state {
     uint64_t fast, ever, slow[PB_MAX_TIERS];
 } pbi_tier_state;
 
+/* One way to compute a value: by its inputs, or by a recipe. */
+typedef struct pbi_tier_way {
+    uint64_t in, inplace, cost, workspace;
+    uint32_t by; /* 0: by its inputs */
+} pbi_tier_way;
+
 typedef struct pbi_tier_model {
     const pb_game *game;
     unsigned bits, tiers;
@@ -28,10 +35,14 @@ typedef struct pbi_tier_model {
     uint64_t store[PB_MAX_TIERS][PBI_TIER_BITS], load[PB_MAX_TIERS][PBI_TIER_BITS];
     uint64_t tier_cap[PB_MAX_TIERS];             /* PB_UNLIMITED also if all values together fit */
     uint64_t given, once, keep, targets, makers; /* makers: what is computed; targets: must be computed */
+    uint64_t recovered;                          /* values with recipes */
+    uint64_t min_recipe[PBI_TIER_BITS];          /* the cost of the cheapest */
     uint64_t base, cap;
     pbi_tier_state start;
 } pbi_tier_model;
 
+/* How v is computed by recipe `by`, or by its inputs (0). */
+pbi_tier_way pbi_tier_way_of(const pbi_tier_model *m, unsigned v, uint32_t by);
 /* False: more values than bits, or more by-products of a node than can be enumerated. */
 bool pbi_tier_model_init(pbi_tier_model *m, const pb_game *game);
 uint64_t pbi_tier_sizes(const pbi_tier_model *m, uint64_t set);
@@ -51,6 +62,7 @@ typedef struct pbi_tier_step {
     pb_op op;
     unsigned node, tier; /* node: its bit; tier: from 0 */
     unsigned over;       /* PBI_TIER_NONE: none */
+    uint32_t by;         /* recipe of a computation */
     uint64_t also, gone;
     uint64_t stored[PB_MAX_TIERS];
     uint64_t cost; /* saturated */

@@ -33,6 +33,26 @@ static uint64_t bits_of(const pbi_tier_model *m, const pb_node *list, uint32_t f
     return set;
 }
 
+pbi_tier_way pbi_tier_way_of(const pbi_tier_model *m, unsigned v, uint32_t by)
+{
+    if (!by)
+        return (pbi_tier_way){m->in[v], m->inplace[v], m->cost[v], m->workspace[v], 0};
+    pb_way way = pb_graph_way(m->game->graph, m->node[v], by);
+    return (pbi_tier_way){bits_of(m, way.in, 0, way.in_count), bits_of(m, way.inplace, 0, way.inplace_count), way.cost,
+                          way.workspace, by};
+}
+
+static void init_recipes(pbi_tier_model *m, unsigned b)
+{
+    uint32_t count = pb_game_recipes(m->game) ? pb_graph_recipes(m->game->graph, m->node[b]) : 0;
+    m->min_recipe[b] = PBI_TIER_NEVER;
+    m->recovered |= count ? bit(b) : 0;
+    for (uint32_t by = 1; by <= count; by++) {
+        uint64_t cost = pb_graph_way(m->game->graph, m->node[b], by).cost;
+        m->min_recipe[b] = cost < m->min_recipe[b] ? cost : m->min_recipe[b];
+    }
+}
+
 static void init_node(pbi_tier_model *m, unsigned b)
 {
     const pb_graph *g = m->game->graph;
@@ -55,12 +75,13 @@ static void init_node(pbi_tier_model *m, unsigned b)
     m->targets |= (flags & PB_NODE_TARGET) && !given ? bit(b) : 0;
     if (given)
         *(flags & PB_NODE_GIVEN_SLOW ? &m->start.slow[0] : &m->start.fast) |= bit(b);
+    init_recipes(m, b);
 }
 
 static void init_tiers(pbi_tier_model *m)
 {
     uint64_t all = pbi_tier_sizes(m, m->bits == PBI_TIER_BITS ? UINT64_MAX : bit(m->bits) - 1);
-    m->tiers = m->game->tier_count;
+    m->tiers = m->game->kind == PB_GAME_TIERED ? m->game->tier_count : 0; /* a remat game may list them, too */
     for (unsigned t = 0; t < m->tiers; t++) {
         const pb_tier *tier = &m->game->tiers[t];
         m->tier_cap[t] = all <= tier->cap ? PB_UNLIMITED : tier->cap;
@@ -71,17 +92,43 @@ static void init_tiers(pbi_tier_model *m)
     }
 }
 
+/* Adds a node that may be of use. False: too many. */
+static bool add_bit(pbi_tier_model *m, pb_node v)
+{
+    if (find_bit(m, v) != PBI_TIER_NONE)
+        return true;
+    if (m->bits == PBI_TIER_BITS)
+        return false;
+    m->node[m->bits++] = v;
+    return true;
+}
+
+/* Needed nodes, and what their recipes read, with all that it takes to compute that. */
+static bool choose_bits(pbi_tier_model *m)
+{
+    const pb_graph *g = m->game->graph;
+    bool fits = true;
+    for (pb_node v = 0; v < g->node_count && fits; v++)
+        fits = !(g->flags[v] & PB_NODE_NEEDED) || add_bit(m, v);
+    for (unsigned b = 0; b < m->bits && fits; b++) {
+        pb_node v = m->node[b];
+        uint32_t recipes = pb_game_recipes(m->game) ? pb_graph_recipes(g, v) : 0;
+        fits = add_bit(m, pb_graph_maker(g, v));
+        for (uint32_t by = 0; by <= recipes && fits; by++) {
+            pb_way way = pb_graph_way(g, v, by);
+            for (uint32_t k = 0; k < way.in_count && fits; k++)
+                fits = add_bit(m, way.in[k]);
+        }
+    }
+    return fits;
+}
+
 bool pbi_tier_model_init(pbi_tier_model *m, const pb_game *game)
 {
     const pb_graph *g = game->graph;
     *m = (pbi_tier_model){.game = game, .base = g->fixed_size, .cap = game->cap};
-    for (pb_node v = 0; v < g->node_count; v++) {
-        if (!(g->flags[v] & PB_NODE_NEEDED))
-            continue;
-        if (m->bits == PBI_TIER_BITS)
-            return false;
-        m->node[m->bits++] = v;
-    }
+    if (!choose_bits(m))
+        return false;
     for (unsigned b = 0; b < m->bits; b++) {
         unsigned parts = 0;
         init_node(m, b);
@@ -146,6 +193,17 @@ static bool count_computation(const pbi_tier_model *m, const pbi_tier_state *s, 
     return true;
 }
 
+/* A value that has existed may come back by recipe, whose inputs are not counted; or in one of the other ways. */
+static void count_return(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
+{
+    unsigned maker = m->maker[b];
+    bool lost = (m->given & bit(b)) || (m->once & s->ever & bit(maker));
+    uint64_t min = m->min_recipe[b], load = min_load(m, s, b), recompute = m->parts[maker] ? 0 : m->cost[maker];
+    min = load < min ? load : min;
+    t->cost = pbi_add_saturated(t->cost, !lost && recompute < min ? recompute : min);
+    t->missing++;
+}
+
 uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_t *missing)
 {
     tally t = {.due = (m->targets & ~s->ever) | (m->keep & ~s->fast)};
@@ -153,7 +211,9 @@ uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_
     for (uint64_t left; (left = t.due & ~seen) != 0;) {
         unsigned b = pbi_lowest(left);
         seen |= bit(b);
-        if (is_slow(m, s, b))
+        if (m->recovered & (m->given | s->ever) & bit(b))
+            count_return(m, s, b, &t);
+        else if (is_slow(m, s, b))
             count_load(m, s, b, &t);
         else if (!count_computation(m, s, b, &t))
             return PBI_TIER_NEVER;

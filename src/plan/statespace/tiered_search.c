@@ -147,10 +147,21 @@ static pb_status write_step(const pbi_tier_model *m, const pbi_tier_step *step, 
         return status;
     if (step->op != PB_COMPUTE)
         return pb_moves_add(moves, step->op, node, (uint8_t)(step->tier + 1));
+    pb_node over = step->over == PBI_TIER_NONE ? PB_NO_NODE : m->node[step->over];
+    if (step->by)
+        return pb_moves_add_recipe(moves, node, step->by, over);
     for (uint64_t left = step->also; left; left &= left - 1)
         also[count++] = m->node[pbi_lowest(left)];
-    return pb_moves_add_compute(moves, node, step->over == PBI_TIER_NONE ? PB_NO_NODE : m->node[step->over], also,
-                                count);
+    return pb_moves_add_compute(moves, node, over, also, count);
+}
+
+/* Is the node part of the model? Few are not needed, but read by recipes. */
+static bool has_bit(const pbi_tier_model *m, pb_node v)
+{
+    bool has = false;
+    for (unsigned b = 0; b < m->bits && !has; b++)
+        has = m->node[b] == v;
+    return has;
 }
 
 /* Given values that are not needed are freed at once; from slow memory only if that may become full. */
@@ -159,7 +170,7 @@ static pb_status write_start(const pbi_tier_model *m, pb_moves *moves)
     const pb_graph *g = m->game->graph;
     pb_status status = PB_OK;
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
-        if (!(g->flags[v] & PB_NODE_GIVEN) || (g->flags[v] & PB_NODE_NEEDED))
+        if (!(g->flags[v] & PB_NODE_GIVEN) || has_bit(m, v))
             continue;
         bool slow = g->flags[v] & PB_NODE_GIVEN_SLOW, stays = !m->tiers || m->game->tiers[0].cap == PB_UNLIMITED;
         if (!slow || !stays)

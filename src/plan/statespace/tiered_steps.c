@@ -14,9 +14,10 @@ typedef struct walk {
     const pbi_tier_state *from;
     const pbi_tier_taker *to;
     pbi_tier_step step;
-    uint64_t made;   /* values that the step makes resident */
-    uint64_t lack;   /* room that has to be made */
-    uint64_t memory; /* in use now */
+    pbi_tier_way way; /* of the computation */
+    uint64_t made;    /* values that the step makes resident */
+    uint64_t lack;    /* room that has to be made */
+    uint64_t memory;  /* in use now */
     unsigned polls;
     bool over;
 } walk;
@@ -36,7 +37,7 @@ static void finish(walk *w)
     pbi_tier_step *s = &w->step;
     s->next = *w->from;
     s->next.fast = (s->next.fast & ~s->gone & ~(s->over == PBI_TIER_NONE ? 0 : bit(s->over))) | w->made;
-    s->next.ever |= w->made & (m->targets | m->once);
+    s->next.ever |= w->made & (m->targets | m->once | m->recovered) & ~m->given;
     for (unsigned t = 0; t < m->tiers; t++)
         s->next.slow[t] |= s->stored[t];
     if (s->op == PB_DROP)
@@ -136,13 +137,13 @@ static uint64_t lack_of(const walk *w, uint64_t memory, uint64_t more)
 static void compute_over(walk *w, unsigned v, uint64_t more, bool resident)
 {
     const pbi_tier_model *m = w->m;
-    for (uint64_t left = m->inplace[v]; left && !w->over; left &= left - 1) {
+    for (uint64_t left = w->way.inplace; left && !w->over; left &= left - 1) {
         unsigned u = pbi_lowest(left);
         uint64_t larger = m->size[v] > m->size[u] ? m->size[v] - m->size[u] : 0;
         w->step.over = u;
         w->step.gone = resident ? bit(v) : 0;
         w->lack = lack_of(w, w->memory - (resident ? m->size[v] : 0), pbi_add_saturated(more, larger));
-        choose_gone(w, w->from->fast & ~m->in[v] & ~bit(v), 0, UINT64_MAX);
+        choose_gone(w, w->from->fast & ~w->way.in & ~bit(v), 0, UINT64_MAX);
     }
     w->step.over = PBI_TIER_NONE;
     w->step.gone = 0;
@@ -153,13 +154,13 @@ static bool compute_with(walk *w, unsigned v, uint64_t also)
 {
     const pbi_tier_model *m = w->m;
     bool resident = w->from->fast & bit(v);
-    uint64_t more = pbi_add_saturated(pbi_tier_sizes(m, also), m->workspace[v]);
+    uint64_t more = pbi_add_saturated(pbi_tier_sizes(m, also), w->way.workspace);
     w->step.also = also;
-    w->step.cost = m->cost[v];
+    w->step.cost = w->way.cost;
     w->made = bit(v) | also;
     w->lack = lack_of(w, w->memory, pbi_add_saturated(more, resident ? 0 : m->size[v]));
     bool lacks = w->lack > 0;
-    choose_gone(w, w->from->fast & ~m->in[v] & ~bit(v), 0, UINT64_MAX);
+    choose_gone(w, w->from->fast & ~w->way.in & ~bit(v), 0, UINT64_MAX);
     if (lacks && !w->over)
         compute_over(w, v, more, resident);
     return lacks;
@@ -175,6 +176,7 @@ static void compute(walk *w, unsigned v)
     w->step.op = PB_COMPUTE;
     w->step.node = v;
     w->step.tier = 0;
+    w->way = pbi_tier_way_of(m, v, 0);
     bool more = compute_with(w, v, parts);
     while (more && also && !w->over) { /* without some of them, if all do not fit */
         also = (also - 1) & parts;
@@ -182,6 +184,25 @@ static void compute(walk *w, unsigned v)
             compute_with(w, v, also);
     }
     w->step.also = 0;
+}
+
+static void compute_by_recipes(walk *w, unsigned v)
+{
+    const pbi_tier_model *m = w->m;
+    const pbi_tier_state *s = w->from;
+    if ((s->fast & bit(v)) || !((m->given | s->ever) & m->recovered & bit(v)))
+        return;
+    for (uint32_t by = pb_graph_recipes(m->game->graph, m->node[v]); by > 0 && !w->over; by--) {
+        w->way = pbi_tier_way_of(m, v, by);
+        if (w->way.in & ~s->fast)
+            continue;
+        w->step.op = PB_COMPUTE;
+        w->step.node = v;
+        w->step.tier = 0;
+        w->step.by = by;
+        compute_with(w, v, 0);
+    }
+    w->step.by = 0;
 }
 
 /* From the cheapest tier. */
@@ -224,6 +245,8 @@ void pbi_tier_steps(const pbi_tier_model *m, const pbi_tier_state *from, const p
     for (unsigned b = 0; b < m->bits && !w.over; b++) {
         if (m->makers & bit(b))
             compute(&w, b);
+        if (!w.over)
+            compute_by_recipes(&w, b);
         if (!w.over)
             load(&w, b);
         if (!w.over)

@@ -17,7 +17,7 @@
 
 pb_status pbi_plan_demand(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    pbi_demand_options demand = {.seed = options->seed};
+    pbi_demand_options demand = {.seed = options->seed, .recipes = true};
     if (!pbi_policy_parse(options->policy, &demand.policy))
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"; `pebble help plan` lists them",
                         options->policy);

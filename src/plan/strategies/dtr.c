@@ -54,7 +54,7 @@ static pb_status try_score(trial *t, pbi_dtr_score score)
     pb_arena_init(&now.arena, t->ctx);
     pbi_sequence_init(&now.s, &now.arena);
     pb_status status = pbi_dtr_init(&dtr, t->game->graph, score, &now.arena);
-    pbi_demand_options options = {PBI_PRIORITY, t->seed, t->limit, &dtr.scorer};
+    pbi_demand_options options = {.policy = PBI_PRIORITY, .seed = t->seed, .limit = t->limit, .scorer = &dtr.scorer};
     if (t->game->graph->node_count > SMALL) {
         dtr.scorer.all = LARGE_ALL;
         dtr.scorer.sample = t->game->graph->node_count > HUGE_GRAPH ? HUGE_SAMPLE : LARGE_SAMPLE;

@@ -29,7 +29,7 @@ enum {
 
 static uint64_t default_limit(const pb_game *game, const pbi_plan_options *options)
 {
-    if (game->kind == PB_GAME_TIERED)
+    if (game->kind == PB_GAME_TIERED || pb_game_recipes(game))
         return TIERED_LIMIT;
     bool patient = game->kind == PB_GAME_REVERSIBLE && options->patient && !options->start;
     return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : DEFAULT_LIMIT;
@@ -41,6 +41,8 @@ pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, &limit);
     if (status != PB_OK)
         return status;
+    if (pb_game_recipes(game)) /* the other search relies on the order of the graph, which recipes do not follow */
+        return pbi_plan_exact_tiered(ctx, game, options, limit, plan);
     switch (game->kind) {
     case PB_GAME_REVERSIBLE: return pbi_plan_exact_reversible(ctx, game, options, limit, plan);
     case PB_GAME_TIERED: return pbi_plan_exact_tiered(ctx, game, options, limit, plan);

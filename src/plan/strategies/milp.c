@@ -47,6 +47,9 @@ static pb_status adopt_moves(job *w, const pb_moves *moves)
 {
     pbi_sequence s;
     bool fits;
+    for (pb_step k = 0; k < moves->count; k++) /* its stages have no recipes */
+        if (moves->move[k].by)
+            return PB_OK;
     pbi_sequence_init(&s, &w->scratch);
     pb_status status = pbi_staged_adopt(&w->m, moves, &s, &fits);
     return status == PB_OK && fits ? pbi_staged_consider(&w->best, &s, &fits) : status;

@@ -55,6 +55,10 @@ static void read_moves(search *s, const pb_moves *moves, pbi_events *out)
     uint32_t room = s->rounds.room;
     for (uint64_t i = 0; i < moves->count; i++) {
         const pb_move *m = &moves->move[i];
+        if (m->by) { /* its timeline has computations by a node's own inputs only */
+            out->count = 0;
+            return;
+        }
         bool load = m->op == PB_LOAD, compute = m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED);
         if ((load && !s->rounds.loads) || (load && out->count + 2 >= room) || (compute && out->count + 2 >= room)) {
             out->count = 0;

@@ -5,6 +5,10 @@ import { failureText } from "../words";
 
 export function failureCell(row: Row, show: (node: number) => void): HTMLElement {
   const text = failureText(row);
+  const pick = (node: number) => (event: Event): void => {
+    event.stopPropagation(); // a click elsewhere in the row plays it
+    show(node);
+  };
   const words = h("span");
   const node = row.failed?.node;
   const name = row.failed?.name;
@@ -14,7 +18,7 @@ export function failureCell(row: Row, show: (node: number) => void): HTMLElement
     const label = `Show ${name} in the graph`;
     words.append(
       text.slice(0, at),
-      h("button", { type: "button", "aria-label": label, "data-tip": label, "data-testid": "show-failed", click: () => show(node) }, name),
+      h("button", { type: "button", "aria-label": label, "data-tip": label, "data-testid": "show-failed", click: pick(node) }, name),
       text.slice(at + name.length),
     );
   }

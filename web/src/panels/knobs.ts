@@ -5,7 +5,7 @@ import { errorLine, Field } from "../field";
 import type { Whole } from "../exact";
 import type { Actions, Model, Panel } from "../model";
 import { readPrice } from "../sizes";
-import { quickFirst } from "../store";
+import { quickFirst, STRATEGIES_DEFAULT } from "../store";
 import { TERMS } from "../words";
 
 const GAMES: { value: GameName | ""; label: string; tip: string }[] = [
@@ -153,7 +153,7 @@ export class Knobs implements Panel {
     const fits = about.strategies.filter(applies);
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-testid") : null;
     this.chips.replaceChildren(...chosen.map((name) => this.chip(name, about.strategies, fits, chosen)));
-    const others = fits.filter((s) => !chosen.includes(s.name)); // a strategy may be listed both with and without settings
+    const others = fits.filter((s) => !chosen.includes(s.name) && !s.traits.includes("file")); // a strategy may be listed both with and without settings
     setText(this.moreCount, others.length ? `Add (${others.length} more)` : "All compared");
     this.moreList.replaceChildren(
       this.presets(fits),
@@ -176,12 +176,12 @@ export class Knobs implements Panel {
 
   private presets(fits: StrategyInfo[]): HTMLElement {
     const names = (list: StrategyInfo[]): string[] => quickFirst(list.map((s) => s.name));
-    const quick = fits.filter((s) => s.traits.includes("usual") || s.strength === "portfolio");
+    const quick = fits.filter((s) => s.traits.includes("usual") || s.traits.includes("compared") || s.strength === "portfolio");
     return h(
       "div",
       { class: "presets" },
       h("button", { type: "button", class: "small", "data-testid": "strategies-few", click: () => this.actions.setStrategies(names(quick)) }, "Well known"),
-      h("button", { type: "button", class: "small", "data-testid": "strategies-all", click: () => this.actions.setStrategies(names(fits)) }, "All"),
+      h("button", { type: "button", class: "small", "data-testid": "strategies-default", click: () => this.actions.setStrategies([...STRATEGIES_DEFAULT]) }, "Default"),
     );
   }
 

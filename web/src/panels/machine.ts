@@ -3,7 +3,7 @@ import type { MachineFacts } from "../api";
 import { h, setAttr, setText } from "../dom";
 import { errorLine } from "../field";
 import { amount } from "../format";
-import { chosen, memoryOf, readMachine, tiersOf } from "../machine";
+import { chosen, memoryOf, readMachine, slowText } from "../machine";
 import type { Actions, Model, Panel } from "../model";
 import { TERMS } from "../words";
 
@@ -75,9 +75,7 @@ export class MachineKnob implements Panel {
   private describe(model: Model, machine: MachineFacts | null): void {
     const unit = model.graph?.size_unit ?? "";
     const memory = machine && memoryOf(machine);
-    const tiers = machine ? tiersOf(machine) : [];
-    const slow = tiers.map((tier, i) => `tier ${i + 1}: ${tier.memory}, ${tier.text}`);
-    const text = machine ? [machine.text || machine.name, ...slow].join(" · ") : "";
+    const text = machine ? [machine.text || machine.name, ...slowText(machine)].join(" · ") : "";
     this.text.hidden = !machine;
     setText(this.text, text);
     setAttr(this.text, "data-tip", text || null);

@@ -1,26 +1,28 @@
 // Comparison of the strategies, best first. The figures are those of the server's rows; only the cost depends on the weights.
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
-import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
+import { comparePlans, costText, ratio, sameWeights, whole, type Weights } from "../exact";
 import { amount, fluxScale, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { isIdle, lineName, linesOf, type Line } from "../lines";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { capValue } from "../sizes";
+import { askedStrategies } from "../store";
 import { suggestion } from "../suggestion";
-import { effort, rowKey, rowName, TERMS, verdict } from "../words";
+import { effort, playable, rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
 
-type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "uncompute" | "io" | "flux" | "moves" | "cost" | "gap";
+type Column = "strategy" | "outcome" | "peak" | "ratio" | "extra" | "total" | "io" | "operations" | "flux" | "cost" | "gap";
 
 const COLUMNS: { key: Column; label: string; tip: string }[] = [
   { key: "strategy", label: "strategy", tip: "Click a row to play its plan." },
   { key: "outcome", label: "", tip: TERMS.outcome },
   { key: "peak", label: "peak", tip: TERMS.peak },
-  { key: "work", label: "work", tip: TERMS.work },
-  { key: "recompute", label: "recompute", tip: TERMS.recompute },
-  { key: "uncompute", label: "uncompute", tip: TERMS.uncompute },
+  { key: "ratio", label: "× program", tip: TERMS.ratio },
+  { key: "extra", label: "extra", tip: TERMS.extra },
+  { key: "total", label: "total", tip: TERMS.total },
   { key: "io", label: "transfers", tip: TERMS.io },
+  { key: "operations", label: "operations", tip: TERMS.operations },
   { key: "flux", label: "flux", tip: TERMS.flux },
-  { key: "moves", label: "moves", tip: TERMS.moves },
   { key: "cost", label: "cost", tip: TERMS.cost },
   { key: "gap", label: "gap", tip: TERMS.gap },
 ];
@@ -34,9 +36,9 @@ const OUTCOMES = {
 
 interface Scales {
   peak: Scale;
-  work: Scale;
+  total: Scale;
   flux: Scale;
-  moves: Scale;
+  operations: Scale;
   cost: Scale;
 }
 
@@ -45,6 +47,8 @@ export class ComparisonTable implements Panel {
   private readonly title = h("h2", { "data-testid": "verdict-title" }, "\u00a0");
   private readonly text = h("p", { class: "verdict-text", "data-testid": "verdict" });
   private readonly raise = h("button", { type: "button", class: "small raise", hidden: true, "data-testid": "raise-cap" });
+  private readonly all = h("input", { type: "checkbox", "data-testid": "all-strategies", change: () => this.actions.setAll(this.all.checked) });
+  private readonly allLabel = h("label", { class: "all", "data-tip": TERMS.all, hidden: true }, this.all, "All strategies");
   private readonly heads: HTMLTableCellElement[];
   private readonly body = h("tbody");
   private readonly units: Partial<Record<Column, HTMLElement>> = {};
@@ -76,7 +80,7 @@ export class ComparisonTable implements Panel {
     this.element = h(
       "section",
       { class: "comparison", "aria-label": "Comparison" },
-      h("div", { class: "verdict", "aria-live": "polite" }, h("div", { class: "verdict-head" }, this.title, this.raise), this.text),
+      h("div", { class: "verdict", "aria-live": "polite" }, h("div", { class: "verdict-head" }, this.title, this.raise, this.allLabel), this.text),
       h("div", { class: "table-scroll", tabindex: "-1" }, this.table, this.empty),
     );
   }
@@ -94,26 +98,38 @@ export class ComparisonTable implements Panel {
     return [...this.body.querySelectorAll<HTMLElement>("tr[data-plan]")].map((row) => row.dataset.key ?? "");
   }
 
+  /** Place of the playing row among them; -1: none. */
+  shownIndex(): number {
+    return [...this.body.querySelectorAll("tr[data-plan]")].findIndex((row) => row.classList.contains("shown"));
+  }
+
   update(model: Model): void {
     this.model = model;
+    this.allLabel.hidden = !model.about;
+    this.all.checked = model.view.all;
     const ranking = rank(model);
     this.element.classList.toggle("stale", model.entries.some((entry) => entry.stale));
     this.drawVerdict(model);
     const shown = model.shown ? rowKey(model.shown) : "";
-    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
+    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.view.all, model.view.strategies, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
     if (key === this.drawn) return;
     this.drawn = key;
     setText(this.empty, this.emptyText(model));
     if (!model.graph || !ranking.weights) return;
     const scales = this.scales(model, ranking.weights);
-    // Parts of the cost that no plan has are left out.
-    for (const part of ["uncompute", "io"] as const) {
-      this.table.classList.toggle(`no-${part}`, !model.entries.some((entry) => Number(entry.row.metrics?.[part] ?? 0)));
-    }
+    // What no plan has, or what decides nothing under these weights, is left out.
+    const costs = ranking.weights.parts[0] > 0n || ranking.weights.parts[1] > 0n;
+    this.table.classList.toggle("no-io", !model.entries.some((entry) => Number(entry.row.metrics?.io ?? 0)));
+    this.table.classList.toggle("no-flux", ranking.weights.parts[1] === 0n && !model.view.all);
+    this.table.classList.toggle("no-cost", !costs);
     const live = sameWeights(model.planWeights, model.view.weights);
     const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
+    const entries = this.ordered(model, ranking.weights);
+    const idle = entries.filter((entry) => isIdle(entry.row, model.view.strategies));
+    const lines = linesOf(entries.filter((entry) => !idle.includes(entry)), ranking.winner);
     this.body.replaceChildren(
-      ...this.ordered(model, ranking.weights).map((entry) => this.drawRow(entry, model, ranking.weights, scales, shown, ranking.winner, live)),
+      ...lines.map((line) => this.drawLine(line, model, ranking.weights, scales, shown, ranking.winner, live)),
+      ...(idle.length ? [idleRow(idle)] : []),
       ...pending(model).map((name, i, all) => this.drawPending(name, model, all.findIndex((other) => base(other) === base(name)) === i)),
     );
     if (focused) this.body.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -127,7 +143,7 @@ export class ComparisonTable implements Panel {
     if (model.entries.length) return "";
     if (model.phase === "opening" || model.phase === "starting") return "Opening…";
     if (!model.graph) return "Open a graph to compare strategies on it.";
-    return model.view.strategies.length ? "Planning…" : "Choose at least one strategy on the left.";
+    return askedStrategies(model.about, model.view).length ? "Planning…" : "Choose at least one strategy on the left.";
   }
 
   private drawVerdict(model: Model): void {
@@ -143,7 +159,7 @@ export class ComparisonTable implements Panel {
       setText(this.title, result.title);
       setText(this.text, result.text);
     } else if (!model.entries.length) {
-      const idle = model.graph && !model.view.strategies.length;
+      const idle = model.graph && !askedStrategies(model.about, model.view).length;
       setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Comparison");
       setText(this.text, "");
     }
@@ -169,23 +185,23 @@ export class ComparisonTable implements Panel {
     const graph = model.graph;
     const max = (pick: (m: Metrics) => number | string): number => Math.max(0, ...rows.map((m) => Number(pick(m))));
     const peak = scaleFor(max((m) => m.peak), graph?.size_unit ?? "");
-    const work = scaleFor(max((m) => m.work), graph?.cost_unit ?? "");
+    const total = scaleFor(max((m) => m.makespan), graph?.cost_unit ?? "");
     const unit = (key: Column, text: string): void => {
       const element = this.units[key];
       if (element) setText(element, text);
     };
     const flux = fluxScale(max((m) => m.flux), graph?.size_unit ?? "", graph?.cost_unit ?? "");
-    const moves = scaleFor(max((m) => m.moves), "");
+    const operations = scaleFor(Math.max(0, ...model.entries.map((entry) => Number(entry.row.operations ?? 0))), "");
     const cost = scaleFor(weights ? max((m) => costText(m, weights)) : 0, "");
     unit("peak", peak.unit);
-    unit("work", work.unit);
-    unit("recompute", work.unit);
-    unit("uncompute", work.unit);
-    unit("io", work.unit);
+    unit("ratio", "order");
+    unit("extra", effort(graph));
+    unit("total", total.unit || effort(graph));
+    unit("io", total.unit);
     unit("flux", flux.unit);
-    unit("moves", moves.unit);
+    unit("operations", operations.unit);
     unit("cost", cost.unit);
-    return { peak, work, flux, moves, cost };
+    return { peak, total, flux, operations, cost };
   }
 
   private ordered(model: Model, w: Weights): Entry[] {
@@ -216,44 +232,51 @@ export class ComparisonTable implements Panel {
       const cost = costText(m, w).split(".");
       return BigInt(cost[0] + (cost[1] ?? "").padEnd(9, "0"));
     }
-    return whole(m[column]);
+    if (column === "extra") return m.overhead;
+    if (column === "operations") return whole(row.operations ?? m.moves);
+    return whole(column === "ratio" ? m.peak : column === "total" ? m.makespan : m[column]);
   }
 
-  private drawRow(
-    entry: Entry, model: Model, w: Weights | null, scales: Scales, shown: string, winner: Row | null, live: boolean,
+  private drawLine(
+    line: Line, model: Model, w: Weights | null, scales: Scales, shown: string, winner: Row | null, live: boolean,
   ): HTMLElement {
+    const entry = line.lead;
     const row = entry.row;
     const key = rowKey(row);
+    const plays = playable(row);
+    const keys = line.entries.map((one) => rowKey(one.row));
+    const playing = keys.includes(shown);
     const wins = winner === row && !entry.stale;
     // A proof for other weights does not hold for these.
     const outcome = row.outcome === "optimal" && !live ? "found" : row.outcome;
-    const line = h("tr", {
-      class: [entry.stale ? "stale" : "", wins ? "winner" : "", key === shown ? "shown" : "", row.metrics ? "" : "failed"].join(" ").trim(),
-      "data-testid": `row-${key}`, "data-key": key, "data-plan": row.plan ?? null, "data-outcome": row.outcome,
-      tabindex: row.plan ? "0" : null, "aria-selected": String(key === shown),
-      click: row.plan ? () => this.actions.show(key) : null,
+    const element = h("tr", {
+      class: [entry.stale ? "stale" : "", wins ? "winner" : "", playing ? "shown" : "", row.metrics ? "" : "failed"].join(" ").trim(),
+      "data-testid": `row-${key}`, "data-key": key, "data-keys": keys.join(" "), "data-plan": plays, "data-outcome": row.outcome,
+      tabindex: plays ? "0" : null, "aria-selected": String(playing),
+      click: plays ? () => this.actions.show(key) : null,
       keydown: (event: KeyboardEvent) => {
-        if (event.key === "Enter" && row.plan) this.actions.show(key);
+        if (event.key === "Enter" && plays) this.actions.show(key);
       },
     });
     const games = new Set(model.entries.map((one) => one.row.game));
-    line.append(
+    const { name, detail } = lineName(line, askedStrategies(model.about, model.view), wins);
+    element.append(
       h(
         "th",
-        { scope: "row", title: this.nameTip(row) },
+        { scope: "row", title: line.entries.map((one) => this.nameTip(one.row)).join("\n\n") },
         h(
           "div",
           null,
           h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
-          nameSpan(rowName(row)),
+          nameSpan(name, detail),
           games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
         ),
       ),
       h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
     );
-    if (row.metrics && w) line.append(...this.figures(row, row.metrics, model, w, scales));
-    else line.append(failureCell(row, (node) => this.actions.follow(node, true)));
-    return line;
+    if (row.metrics && w) element.append(...this.figures(row, row.metrics, model, w, scales));
+    else element.append(failureCell(row, (node) => this.actions.follow(node, true)));
+    return element;
   }
 
   /** The server reports the strategy without its settings: of several pending rows, the first is being planned. */
@@ -273,7 +296,9 @@ export class ComparisonTable implements Panel {
 
   private nameTip(row: Row): string {
     const options = Object.entries(row.options ?? {}).map(([key, value]) => `${key}=${value}`);
-    return [`${rowName(row)} in the ${row.game} game`, options.join(", "), row.note ?? ""].filter(Boolean).join("\n");
+    const asked = row.asked ?? row.strategy;
+    const name = rowName(row) === asked ? asked : `${rowName(row)}: ${asked}`;
+    return [`${name} in the ${row.game} game`, options.join(", "), row.note ?? ""].filter(Boolean).join("\n");
   }
 
   private figures(row: Row, m: Metrics, model: Model, w: Weights, scales: Scales): HTMLElement[] {
@@ -282,15 +307,20 @@ export class ComparisonTable implements Panel {
     const cost = graph?.cost_unit ?? "";
     const text = costText(m, w);
     const peaks = model.entries.map((entry) => Number(entry.row.metrics?.peak ?? 0));
-    const works = model.entries.map((entry) => Number(entry.row.metrics?.work ?? 0));
+    const totals = model.entries.map((entry) => Number(entry.row.metrics?.makespan ?? 0));
+    const written = graph ? whole(graph.written_peak) : 0n;
+    const share = written ? ratio(whole(m.peak), written) : 1;
+    const operations = row.operations ?? m.moves;
+    const parts = ([["recomputing", m.recompute], ["uncomputing", m.uncompute], ["transfers", m.io]] as const).filter(([, value]) => Number(value));
+    const extra = parts.map(([what, value]) => `${what} ${group(value)} ${cost}`).join(", ") || "nothing is computed twice";
     return [
       cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
-      cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} more than computing each value once`, Number(m.work) / Math.max(1, ...works)),
-      cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations`),
-      cell("uncompute", scaled(m.uncompute, scales.work), m.uncompute, `${group(m.uncompute)} ${cost}`),
-      cell("io", scaled(m.io, scales.work), m.io, `${group(m.io)} ${cost}`),
+      cell("ratio", share.toFixed(share < 0.0995 ? 3 : 2), m.peak, `${group(m.peak)} of ${group(written)} ${size} in program order`),
+      cell("extra", percent(m.overhead), String(m.overhead), extra),
+      cell("total", scaled(m.makespan, scales.total), m.makespan, `${group(m.makespan)} ${cost}, ${percent(m.overhead)} more than computing each value once`, Number(m.makespan) / Math.max(1, ...totals)),
+      cell("io", scaled(m.io, scales.total), m.io, `${group(m.io)} ${cost}`),
+      cell("operations", scaled(operations, scales.operations), operations, `${group(operations)} operations, ${group(m.recompute_count)} of them compute a value again; ${group(m.moves)} moves with those that free; critical path ${group(m.depth)}`),
       cell("flux", scaled(m.flux, scales.flux), m.flux, fluxTip(m, size, cost)),
-      cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves (critical path ${group(m.depth)})`),
       cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `lower bound ${group(row.lower_bound)} ${cost}`),
     ];
@@ -298,9 +328,19 @@ export class ComparisonTable implements Panel {
 }
 
 /** Settings may wrap to their own line, so that they are visible: they distinguish rows of one strategy. */
-function nameSpan(name: string): HTMLElement {
+function nameSpan(name: string, detail = ""): HTMLElement {
   const [head, ...settings] = name.split(/(?<=:)/);
-  return h("span", { class: settings.length || name.includes("→") ? "name settings" : "name" }, head, ...settings.flatMap((text) => [h("wbr"), text]));
+  const wraps = settings.length || detail || /[→,]/.test(name);
+  const span = h("span", { class: wraps ? "name settings" : "name" }, head, ...settings.flatMap((text) => [h("wbr"), text]));
+  if (detail) span.append(" ", h("small", null, detail));
+  return span;
+}
+
+/** One line instead of a row for each: these would hide the rows with plans. */
+function idleRow(idle: Entry[]): HTMLElement {
+  const names = [...new Set(idle.map((entry) => entry.row.asked ?? entry.row.strategy))].join(", ");
+  const why = [...new Set(idle.map((entry) => `${entry.row.strategy}: ${entry.row.reason ?? ""}`))].join("\n");
+  return h("tr", { class: "idle", "data-testid": "idle", title: why }, h("td", { colspan: "11" }, `Not for this graph: ${names}`));
 }
 
 function base(text: string): string {
@@ -316,7 +356,7 @@ function pending(model: Model): string[] {
     return info !== undefined && (!game || info.games.includes(game));
   };
   const there = new Set(model.entries.map((entry) => entry.row.asked ?? entry.row.strategy));
-  return model.view.strategies.filter((name) => plays(name) && !there.has(name));
+  return askedStrategies(model.about, model.view).filter((name) => plays(name) && !there.has(name));
 }
 
 function stillLooking(model: Model, rows: Row[]): string {

@@ -5,6 +5,7 @@ import type { MemoryChart } from "../chart/memory";
 import { isPlanning, type Model, type Panel } from "../model";
 import { moveWords } from "../move_words";
 import { peakStep, SPEEDS, type Playback } from "../playback";
+import { askedStrategies } from "../store";
 import { rowName } from "../words";
 
 function button(name: string, label: string, key: string, testid: string, act: () => void): HTMLButtonElement {
@@ -67,7 +68,8 @@ export class Transport implements Panel {
   update(model: Model): void {
     this.model = model;
     for (const one of [...this.buttons, this.speed]) one.disabled = !model.player;
-    setText(this.title, model.shown ? `plan of ${rowName(model.shown)}` : "");
+    const shown = model.shown;
+    setText(this.title, shown ? (shown.plan ? `plan of ${rowName(shown)}` : `${rowName(shown)} up to the cap`) : "");
     this.drawStep();
   }
 
@@ -84,7 +86,7 @@ export class Transport implements Panel {
 
   private why(model: Model | null): string {
     if (model?.phase !== "ready" || !model.graph) return "";
-    if (!model.view.strategies.length) return "Choose at least one strategy on the left.";
+    if (!askedStrategies(model.about, model.view).length) return "Choose at least one strategy on the left.";
     return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise the cap or add strategies.";
   }
 
@@ -108,6 +110,9 @@ export class Transport implements Panel {
     const cap = Number.isFinite(frames.cap) ? ` of ${amount(frames.cap, model.graph.size_unit)} (${percent(used / frames.cap)})` : "";
     setText(this.memory, `${amount(used, model.graph.size_unit)}${cap}`);
     setAttr(this.memory, "data-value", String(used));
+    const over = !!model.shown && !model.shown.plan && used > frames.cap; // the last move of a row without a plan
+    for (const one of [this.now, this.memory]) one.classList.toggle("over", over);
+    if (over) setText(this.now, `stops: ${this.now.textContent}, ${amount(used - frames.cap, model.graph.size_unit)} over the cap`);
     this.chart?.setStep(step);
   }
 }

@@ -4,7 +4,7 @@ import { h, setAttr } from "../dom";
 import { sameWeights } from "../exact";
 import { errorLine, Field } from "../field";
 import { isPlanning, type Actions, type Model, type Panel } from "../model";
-import { readWeight } from "../sizes";
+import { readWeight, type Units } from "../sizes";
 import { TERMS } from "../words";
 
 const STOPS = ["0", "0.000001", "0.00001", "0.0001", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "1000", "10000", "100000"];
@@ -31,6 +31,7 @@ export class WeightKnobs implements Panel {
   private readonly error = errorLine("weights-error");
   private readonly note: HTMLElement;
   private weights: WeightTexts = ["0", "0", "1"];
+  private units: Units = { size_unit: "", cost_unit: "" };
 
   constructor(private readonly actions: Actions) {
     this.ranges = NAMES.map((one, i) =>
@@ -41,9 +42,9 @@ export class WeightKnobs implements Panel {
     );
     this.fields = NAMES.map((one, i) => {
       const input = h("input", {
-        type: "text", inputmode: "decimal", spellcheck: "false", "aria-label": `Weight of ${one.name}, typed`, "data-testid": `weight-${one.testid}`,
+        type: "text", spellcheck: "false", "aria-label": `Weight of ${one.name}, typed`, "data-testid": `weight-${one.testid}`,
       });
-      return new Field(input, { read: (text) => readWeight(text, i, this.weights), apply: (weights) => actions.setWeights(weights), error: this.error });
+      return new Field(input, { read: (text) => readWeight(text, i, this.weights, this.units), apply: (weights) => actions.setWeights(weights), error: this.error });
     });
     this.note = h(
       "button",
@@ -71,12 +72,13 @@ export class WeightKnobs implements Panel {
   }
 
   private slid(which: number, text: string): void {
-    const read = readWeight(text, which, this.weights);
+    const read = readWeight(text, which, this.weights, this.units);
     if (read.ok) this.actions.setWeights(read.value);
   }
 
   update(model: Model): void {
     this.weights = model.view.weights;
+    if (model.graph) this.units = model.graph;
     this.weights.forEach((text, i) => {
       if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(nearestStop(text));
       this.fields[i].show(text);
