@@ -43,6 +43,7 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_add_nodes": (c_int, [_S, c_uint32, U64, U64, U64, U16]),
     "pb_session_add_pairs": (c_int, [_S, c_char_p, c_uint64, U32, U32]),
     "pb_session_add_list": (c_int, [_S, c_char_p, c_uint64, U32]),
+    "pb_session_add_priorities": (c_int, [_S, c_uint64, U32, U64]),
     "pb_session_add_notes": (c_int, [_S, c_char_p, c_char_p, c_uint64, U32, U64]),
     "pb_session_carry_machine": (c_int, [_S, c_char_p]),
     "pb_session_make_graph": (c_int, [_S, c_char_p, c_char_p, c_char_p, c_uint64, HANDLE]),

@@ -42,7 +42,7 @@ class Row:
     plan : Plan
         The plan itself.
     policy : str or None
-        The eviction policy; None if the strategy takes none.
+        The eviction policy; None if it was not used.
     """
 
     strategy: str

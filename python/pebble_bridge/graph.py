@@ -51,6 +51,8 @@ class Graph(Stated):
         The layer or block that a node belongs to.
     targets, order : sequence of nodes, optional
         What must have been computed by the end (default: every sink); the program order.
+    priority : mapping of node to int, optional
+        For the eviction policy ``"priority"``: values of a higher priority stay longer; default 0.
     fixed_size : int
         Memory that is always in use, in addition to the nodes.
     flops, bytes : sequence of int or None for each node, or mapping of node to int, optional
@@ -94,6 +96,7 @@ class Graph(Stated):
         groups: Sequence[str | None] | Mapping[NodeRef, str] | None = None,
         targets: Iterable[NodeRef] | None = None,
         order: Iterable[NodeRef] | None = None,
+        priority: Mapping[NodeRef, int] | None = None,
         fixed_size: int = 0,
         flops: ByNode | None = None,
         bytes: ByNode | None = None,
@@ -148,6 +151,10 @@ class Graph(Stated):
             if listed is not None:
                 nodes = refer.many(listed, what)
                 session.do("pb_session_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
+        if priority:
+            levels = _arrays.numbers(list(priority.values()), 8, "priority")
+            nodes = refer.many(list(priority), "priority")
+            session.do("pb_session_add_priorities", len(levels), _arrays.pointer(nodes, 4), _arrays.pointer(levels, 8))
         notes = {"times": times, "on": on, "starts_in": starts_in, "keep": keep, "fixed": fixed, "machine": machine}
         state_notes(session, refer, notes)
         always = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
@@ -318,6 +325,11 @@ class Graph(Stated):
     def workspace(self) -> Any:
         """Extra memory while each node is computed; a read-only view too."""
         return self._array("workspace")
+
+    @property
+    def priority(self) -> Any:
+        """The priority of each node, or an empty array if none has one."""
+        return self._array("priority")
 
     @property
     def flags(self) -> Any:

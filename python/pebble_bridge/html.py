@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from .results import Plan
     from .sweeping import Sweep
 
-__all__ = ["comparison_html", "graph_html", "info_html", "memory_svg", "plan_html", "sweep_html", "text_html"]
+__all__ = ["comparison_html", "graph_html", "info_html", "plan_html", "sweep_html", "text_html"]
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 190, 8, 120, 14, 24
-FAST, SLOW, CAP = "#3b82c4", "#c98a2b", "#d1495b"  # readable on white and on black
+CAP = "#d1495b"  # readable on white and on black
 
 
 def table(
@@ -52,64 +51,13 @@ def text_html(text: str) -> str:
     return f'<pre style="white-space:pre-wrap">{escape(text)}</pre>'
 
 
-# ---- memory over time ----
+# ---- drawings ----
 
 
-def _path(values: Sequence[int], top: int) -> str:
-    """The outline of a bar chart without gaps, closed at the bottom."""
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    steps = [f"M{LEFT} {HEIGHT - BOTTOM}"]
-    for k, value in enumerate(values):
-        y = HEIGHT - BOTTOM - high * int(value) / top
-        steps.append(f"V{y:.1f}H{LEFT + wide * (k + 1) / len(values):.1f}")
-    steps.append(f"V{HEIGHT - BOTTOM}Z")
-    return "".join(steps)
-
-
-def _mark(value: int, top: int, label: str, colour: str, dashes: str, lift: float) -> str:
-    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top
-    end = WIDTH - RIGHT
-    return (
-        f'<line x1="{LEFT}" x2="{end}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}" stroke-dasharray="{dashes}"/>'
-        f'<text x="{end + 4}" y="{y + lift:.1f}" fill="{colour}" font-size="11">{escape(label)}</text>'
-    )
-
-
-def memory_svg(plan: Plan) -> str:
-    """Memory over time as a drawing, with the cap and the peak."""
-    m = plan._measured()
-    unit = plan.graph.size_unit
-    axis = "time" if m.makespan else "moves"
-    length = m.makespan if m.makespan else m.moves
-    buckets = max(1, min(WIDTH - LEFT - RIGHT, 4 * m.moves))
-    fast, slow = plan.profile(buckets, axis)
-    top = max(m.peak, plan.cap or 0, 1)
-    close = plan.cap is not None and abs(plan.cap - m.peak) * 10 < top  # the labels would touch
-    parts = [f'<path d="{_path(fast, top)}" fill="{FAST}" fill-opacity=".55"/>']
-    if max((int(x) for x in slow), default=0):
-        # Slow memory may be many times larger than fast memory: it has its own scale and is drawn as a line.
-        largest = max(int(x) for x in slow)
-        parts.append(f'<path d="{_path(slow, largest)}" fill="none" stroke="{SLOW}"/>')
-        parts.append(
-            f'<text x="{WIDTH - RIGHT + 4}" y="{HEIGHT - BOTTOM - 4}" fill="{SLOW}" font-size="11">'
-            f"slow: {escape(amount(largest, unit))}</text>"
-        )
-    parts.append(_mark(m.peak, top, f"peak {amount(m.peak, unit)}", "currentColor", "2 3", 12 if close else 4))
-    if plan.cap is not None:
-        parts.append(_mark(plan.cap, top, f"cap {amount(plan.cap, unit)}", CAP, "6 3", 1 if close else 4))
-    floor = HEIGHT - BOTTOM
-    end = amount(length, plan.graph.cost_unit) if axis == "time" else f"{length:,} moves"
-    parts.append(f'<path d="M{LEFT} {floor}H{WIDTH - RIGHT}" stroke="currentColor" opacity=".5"/>')
-    parts.append(
-        f'<text x="{WIDTH - RIGHT}" y="{floor + 15}" text-anchor="end" fill="currentColor" font-size="11">'
-        f"{escape(end)}</text>"
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" '
-        f'style="max-width:100%;height:auto;font-family:sans-serif"><title>memory over time</title>'
-        + "".join(parts)
-        + "</svg>"
-    )
+def drawing(svg: str, text: str) -> str:
+    """One of the library's drawings, as an image, so that its styles do not leak."""
+    source = base64.b64encode(svg.encode()).decode()
+    return f'<img style="max-width:100%" alt="{escape(text)}" src="data:image/svg+xml;base64,{source}"/>'
 
 
 # ---- results ----
@@ -141,7 +89,7 @@ def plan_html(plan: Plan) -> str:
         gap = "" if m.gap is None else f", gap {percent(m.gap)}"
         pairs.append(("lower bound", amount(plan.lower_bound, g.cost_unit) + gap))
     pairs.append(("moves", f"{m.moves:,}"))
-    return f"<div><b>{escape(head)}</b>{note}{figures(pairs)}{memory_svg(plan)}</div>"
+    return f"<div><b>{escape(head)}</b>{note}{figures(pairs)}{drawing(plan.to_svg(), 'memory over time')}</div>"
 
 
 def _row_texts(comparison: Comparison, row: Row) -> list[str]:
@@ -170,7 +118,6 @@ def comparison_html(comparison: Comparison) -> str:
 def sweep_html(sweep: Sweep) -> str:
     """The library's drawing of a sweep, and its front as a table."""
     g = sweep.graph
-    drawing = base64.b64encode(sweep.to_svg().encode()).decode()  # as an image, so that its styles do not leak
     rows = [
         [
             "none" if c.cap is None else amount(c.cap, g.size_unit),
@@ -187,7 +134,7 @@ def sweep_html(sweep: Sweep) -> str:
     knee = sweep.knee
     best = next((k for k, c in enumerate(sweep.front) if knee and c.index == knee.index), None)
     return (
-        f'<div><img style="max-width:100%" alt="overhead versus cap" src="data:image/svg+xml;base64,{drawing}"/>'
+        f"<div>{drawing(sweep.to_svg(), 'overhead versus cap')}"
         f"<details><summary>{len(rows)} plans on the Pareto front</summary>"
         f"{table(head, rows, numbers=(0, 1, 2, 3), best=best)}</details></div>"
     )

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     for row in machine.fitted:
         error = "" if row["error"] is None else f"  {100 * row['error']:5.1f} % off in cross-validation"
-        print(f"{row['op']:14}{row['dtype'] or '':10}{row['samples']:4} sizes{error}")
+        print(f"{row['op']:32}{row['dtype'] or '':10}{row['samples']:4} sizes{error}")
     return 0
 
 

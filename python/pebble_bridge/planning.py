@@ -58,7 +58,7 @@ def plan(
     strategy : str
         ``NAME`` or ``NAME:key=value,...``; "auto" tries several and returns the best.
     policy : str, optional
-        The eviction policy, for strategies that take one.
+        The eviction policy, for strategies whose plan does not fit.
     weights : three numbers, or texts with units
         The weights of peak, flux and work in the cost to minimise: ``(0, 0, 1)``,
         ``("0.5s/GiB", 0, 1)`` or ``"peak=0.5s/GiB"``.

@@ -261,12 +261,12 @@ class Plan:
 
     @property
     def policy(self) -> str | None:
-        """The eviction policy."""
+        """The policy that decided what was evicted; None if none was used."""
         return self._summary["policy"]
 
     @property
     def policy_asked(self) -> str | None:
-        """The requested policy, if the strategy that "auto" chose takes none; else None."""
+        """The requested policy, if it was not needed; else None."""
         return self._summary.get("policy_asked")
 
     @cached_property
@@ -357,13 +357,18 @@ class Plan:
         binary = Path(path).suffix == ".pbs"
         write_bytes(path, self.to_bytes() if binary else self.to_json().encode())
 
+    def to_svg(self) -> str:
+        """Memory over time as an SVG drawing: stacked by group, with the cap and the peak."""
+        return self.export("svg")
+
     def export(self, form: str) -> str:
         """The plan for other programs.
 
         Parameters
         ----------
-        form : {"decisions", "csv", "json", "dot", "trace", "actions"}
-            Text; one row per move; the same as JSON; a drawing; for Chrome and Perfetto; for adjoint codes.
+        form : {"decisions", "csv", "json", "dot", "svg", "trace", "actions"}
+            Text; one row per move; the same as JSON; a drawing of the graph; a drawing of memory over time; for Chrome
+            and Perfetto; for adjoint codes.
         """
         self.require()
         return self._text(form)

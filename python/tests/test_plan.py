@@ -17,8 +17,10 @@ def test_a_policy_is_never_ignored_in_silence():
     assert plan.strategy == "chain" and plan.policy is None and plan.policy_asked == "oldest"
     plan = pb.plan(graph, "80%", policy="oldest", strategy="demand")
     assert plan.policy == "oldest" and plan.policy_asked is None
-    with pytest.raises(ValueError, match="chain takes no policy; leave the policy out, or use demand"):
-        pb.plan(graph, "80%", policy="oldest", strategy="chain")
+    plan = pb.plan(graph, "80%", policy="oldest", strategy="chain")
+    assert plan.policy is None and plan.policy_asked == "oldest"
+    plan = pb.plan(graph, "75%", policy="oldest", strategy="cache-all", seed=1)
+    assert plan and plan.policy == "oldest" and plan.metrics.peak <= 6
     rows = pb.compare(graph, "80%", policy="oldest", strategies=["chain", "demand"], game="remat")
     assert [(row.strategy, row.policy) for row in rows] == [("chain", None), ("demand", "oldest")]
     cells = pb.sweep(graph, [6], policy="oldest", strategies=["chain", "demand"], game="remat").cells
@@ -268,3 +270,16 @@ def test_texts_for_people(tiny):
     assert repr(pb.plan(tiny, 4)).startswith("<Plan: optimal by ")
     assert "infeasible" in repr(pb.plan(tiny, 3))
     assert repr(tiny) == "<Graph 'tiny': 3 nodes, 3 edges>" and "compute 0" in repr(pb.plan(tiny, 4).moves)
+
+
+def test_priorities_decide_what_stays():
+    edges = [("d", "e"), ("c", "e"), ("e", "f"), ("b", "f"), ("f", "g"), ("a", "g")]
+    for kept, late in (("b", "a"), ("a", "b")):
+        g = pb.Graph([1] * 7, [1] * 7, edges, names=list("abcdefg"), order=list("abcdefg"), priority={kept: 3})
+        assert list(g.priority) == [3 * (name == kept) for name in "abcdefg"]
+        plan = pb.plan(g, 4, strategy="cache-all", policy="priority")
+        computes = [g.names[m.node] for m in plan.moves if m.op == "compute"]
+        assert computes.index("e") < len(computes) - 1 - computes[::-1].index(late)
+    assert len(pb.Graph([1], [1]).priority) == 0
+    with pytest.raises(ValueError):
+        pb.Graph([1], [1], priority={0: -1})

@@ -124,7 +124,7 @@ except TypeError: pass
 else: raise SystemExit("written")
 p = pb.plan(g, 4)
 assert [m.node for m in p.moves] == [0, 1, 2] and list(p.memory()[1]) == [1, 2, 4] and pb.verify(g, p)
-assert "<svg" in p._repr_html_() and pb.compare(g, 4).winner and pb.sweep(g, points=2).cells and pb.info(g).games
+assert "data:image/svg+xml" in p._repr_html_() and p.to_svg().startswith("<svg") and pb.compare(g, 4).winner and pb.sweep(g, points=2).cells and pb.info(g).games
 assert len(list(pb.adjoint.revolve(10, 3))) > 10 and pb.explain(g, p, 0).text
 try: pb.Graph([-1], [1])
 except pb.RangeError: print("done")

@@ -360,7 +360,7 @@ class WithModule(nn.Module):
         (nn.GRU, {"dropout": 0.4, "batch_first": True}),
     ],
 )
-def test_recurrent_networks_are_captured_by_their_operations(kind, options):
+def test_recurrent_networks_are_captured_as_eager_runs_them(kind, options):
     model, x = WithModule(kind(4, 8, num_layers=2, **options)), torch.randn(3, 2, 4)
     planned = planning.fit(model, x, None, "150%", time=0.5, verbose=False)
     torch.manual_seed(3)
@@ -369,7 +369,37 @@ def test_recurrent_networks_are_captured_by_their_operations(kind, options):
     model.zero_grad()
     torch.manual_seed(3)
     model(x).backward()
-    assert all(torch.allclose(a, p.grad, rtol=1e-4, atol=1e-6) for a, p in zip(found, model.parameters(), strict=True))
+    assert all(torch.equal(a, p.grad) for a, p in zip(found, model.parameters(), strict=True))
+
+
+def test_an_lstm_is_one_kernel_for_each_layer():
+    planner = planning.Planner(WithModule(nn.LSTM(4, 8, num_layers=2)), torch.randn(5, 2, 4))
+    kernels = [operation.target for operation in planner.captured.program.operations if "rnn" in operation.target]
+    assert kernels == ["aten.mkldnn_rnn_layer"] * 2 + ["aten.mkldnn_rnn_layer_backward"] * 2
+
+
+class Resized(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, x):
+        y = self.first(x)
+        for mode in ("nearest", "bilinear", "bicubic"):
+            y = nn.functional.interpolate(y, scale_factor=2 if mode == "nearest" else 0.75, mode=mode).tanh()
+        return nn.functional.softshrink(y, 0.1).square().mean()
+
+
+def test_interpolation_is_its_kernel_and_not_a_gather():
+    model, x = Resized(), torch.randn(2, 3, 12, 12)
+    planned = planning.fit(model, x, None, "150%", time=0.2, verbose=False)
+    planned(x)
+    found = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    model(x).backward()
+    assert all(torch.equal(a, p.grad) for a, p in zip(found, model.parameters(), strict=True))
+    targets = {operation.target for operation in planned.captured.program.operations}
+    assert "aten.upsample_bilinear2d_backward" in targets and not any("index" in target for target in targets)
 
 
 class SkipsFullMasks(nn.Module):

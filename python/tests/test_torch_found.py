@@ -15,6 +15,7 @@ from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, measure, passes, step  # noqa: E402
 from pebble_bridge.torch.found import as_found  # noqa: E402
 from torch import nn  # noqa: E402
+from torch._functorch import aot_autograd  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 
@@ -148,7 +149,7 @@ def fails(model, inputs, loss) -> None:
 
 
 STAGES = {
-    "capture": (_adapter, "_trace_once"),
+    "capture": (aot_autograd, "_aot_export_function"),
     "hooks of the capture": (_adapter._Scribe, "listen"),
     "backward of the capture": (_adapter._Scribe, "backward"),
     "simplify": (passes, "simplify"),

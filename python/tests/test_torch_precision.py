@@ -86,3 +86,25 @@ def test_what_is_not_finite_must_agree():
     assert not measure.nearly_equal(torch.ones(2), torch.tensor([1.0, float("nan")]), eps)
     assert measure.magnitude(torch.tensor([3.0, float("inf"), 4.0])) == pytest.approx(12.5**0.5)
     assert measure.magnitude(torch.zeros(0)) == 0.0 and measure.magnitude(torch.ones(2, dtype=torch.long)) == 0.0
+
+
+@pytest.mark.parametrize(("mode", "p"), [("float32", 0.15), ("float32", 0.1), ("bfloat16", 0.1), ("float16", 0.3)])
+def test_dropout_has_the_factor_of_eager_pytorch(mode, p):
+    """On processors it is 1 / (1 - p) in the precision of the tensor, for values and for gradients."""
+    model, x = nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Dropout(p), nn.Linear(64, 8)), torch.randn(32, 16)
+    model.to(getattr(torch, mode))
+    x = x.to(getattr(torch, mode))
+    planning.budget(model, "100%", time=0.2, verbose=False)
+
+    def results():
+        torch.manual_seed(1)
+        output = model(x)
+        output.backward(torch.ones_like(output))
+        found = [output.detach(), *(parameter.grad for parameter in model.parameters())]
+        model.zero_grad()
+        return found
+
+    planned = results()
+    assert planning.plans(model)
+    planning.release(model)
+    assert all(map(torch.equal, planned, results()))

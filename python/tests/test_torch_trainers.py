@@ -161,18 +161,11 @@ def test_trainer_under_autocast(tmp_path):
 
 @pytest.mark.long
 def test_dropout_under_autocast(tmp_path):
-    """Eager dropout on a processor rounds its factor to bfloat16, so that curves differ as little as from float32."""
+    """The factor of dropout, rounded to bfloat16 on processors, is that of eager PyTorch."""
     model = limited(gpt2())
-    planned = trained(model, tmp_path, bf16=True, learning_rate=1e-3)[::2]
-    plain = trained(gpt2(), tmp_path, bf16=True, learning_rate=1e-3)[::2]
-    exact = trained(gpt2(), tmp_path, learning_rate=1e-3)[::2]
-    assert planning.plans(model)
-    assert distance(planned, plain) <= 2 * distance(plain, exact) < 1e-3
-
-
-def distance(one, other):
-    """Of two loss curves."""
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+    planned = trained(model, tmp_path, bf16=True, learning_rate=1e-3)
+    assert planned == trained(gpt2(), tmp_path, bf16=True, learning_rate=1e-3)
+    assert planning.plans(model)[0].plan.metrics.overhead > 0
 
 
 @pytest.mark.long

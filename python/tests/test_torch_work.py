@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,9 @@ from pebble_bridge import measure as command  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import kernels, probes  # noqa: E402
 from pebble_bridge.torch.capture import capture  # noqa: E402
+from pebble_bridge.torch.networks import Network  # noqa: E402
+from pebble_bridge.torch.pricing import StepGraph  # noqa: E402
+from pebble_bridge.torch.variants import variant_of  # noqa: E402
 from pebble_bridge.torch.work import Work, counted, work_of  # noqa: E402
 
 aten = torch.ops.aten
@@ -163,11 +167,15 @@ def test_machines_that_cannot_price_a_step_are_refused() -> None:
 def test_kernels_become_a_machine_that_predicts_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     made = probes.Maker(torch.float32, "cpu", True)
     few = [next(kind(made)) for kind in (probes.products, probes.norms, probes.functions, probes.streams)]
+    inputs = (torch.randn(300, 24), torch.randn(300, 24))
+    tiny = Network(nn.Sequential(nn.Linear(24, 24), nn.Tanh()), inputs, nn.MSELoss())
+    monkeypatch.setattr(kernels, "networks", lambda *_: iter([lambda: tiny]))
     monkeypatch.setattr(kernels, "probes", lambda make: iter(few))
     monkeypatch.setattr(kernels, "ENOUGH_NS", 1000)
     monkeypatch.setattr(kernels, "ROTATION", 1 << 16)
     machine = kernels.measure_machine("few", quick=True)
-    assert {row["op"] for row in machine.fitted} == {"matmul", "norm", "math", "elementwise"}
+    fitted = {row["op"] for row in machine.fitted}
+    assert {"matmul", "norm", "math", "elementwise", "loss", "reduce"} <= fitted  # alone, and in a step
     assert machine.document["reference"]["what"] == kernels.REFERENCE and len(machine.links) == 2
     assert kernels.rescaled(machine).name == "few"
     with pytest.raises(pb.InvalidArgument, match="no reference"):
@@ -185,9 +193,70 @@ def test_every_probe_is_of_a_kind_that_it_measures() -> None:
     assert "other" not in found and len(found) == 24
 
 
+def variant(target: Any, *args: Any, **kwargs: Any) -> Work:
+    out = target(*args, **kwargs)
+    return variant_of(target, args, kwargs, out, work_of(target, args, kwargs, out))
+
+
+def test_kernels_of_one_kind_that_differ_in_speed_are_variants() -> None:
+    x, images = torch.ones(2, 6, 4, 8), torch.ones(2, 24, 8, 8)
+    contiguous = {"memory_format": torch.contiguous_format}
+    assert variant(aten.clone.default, x, **contiguous).op == "copy same"
+    assert variant(aten.clone.default, x.transpose(1, 2), **contiguous).op == "copy rows"
+    assert variant(aten.clone.default, x.permute(0, 2, 3, 1), **contiguous).op == "copy transposed"
+    assert variant(aten.mm.default, x[0, 0].t(), x[0, 0]).op == "matmul plain tn"
+    assert variant(aten.bmm.default, x[0], x[0].transpose(1, 2)).op == "matmul batched nt"
+    assert variant(aten.add.Tensor, x, x).op == "elementwise of 2"
+    assert variant(aten.add.Tensor, x, torch.ones(8)).op == "elementwise of 1 and a part"
+    assert variant(aten.mul.Tensor, x, 2.0).op == "elementwise of 1"
+    assert variant(aten.sum.dim_IntList, x, [0]).op == "reduce columns"
+    assert variant(aten.mean.dim, x, [-1]).op == "reduce rows"
+    assert variant(aten.sum.dim_IntList, x, [0, 2, 3]).op == "reduce planes"
+    assert variant(aten._softmax.default, x, -1, False).op == "softmax short rows"
+    assert variant(aten._softmax.default, x, 1, False).op == "softmax columns"
+    assert variant(aten.gelu.default, x, approximate="tanh").op == "math gelu tanh"
+    how = (None, [1, 1], [0, 0], [1, 1], False, [0, 0])
+    one = variant(aten.convolution.default, images, torch.ones(40, 24, 1, 1), *how, 1)
+    assert one.op == "conv 1x1" and one.flops == 2 * 2 * 64 * 48 * 32  # channels in blocks of 16
+    assert variant(aten.convolution.default, images, torch.ones(24, 1, 3, 3), *how, 24).op == "depthwise small"
+    assert variant(aten.convolution.default, images[:, :3], torch.ones(16, 3, 3, 3), *how, 1).op == "conv from few"
+    assert variant(aten.convolution.default, images, torch.ones(3, 24, 3, 3), *how, 1).op == "conv to few"
+
+
+def test_a_step_is_priced_by_variants_that_the_machine_has() -> None:
+    base = {**kernels.base_of("two", "cpu", 1)}
+    coarse = [(Work("matmul", "float32", n, n), n) for n in (1000, 2000, 4000, 8000, 16000, 32000)]
+    timed = [kernels.Timed(work, work._replace(op="matmul plain nt"), 10 * n) for work, n in coarse]
+    timed += [kernels.Timed(work, work._replace(op="matmul plain nn"), 1000 * n) for work, n in coarse]
+    timed += [kernels.Timed(work._replace(dtype="int64"), work._replace(dtype="int64"), n) for work, n in coarse[:3]]
+    machine = kernels.machine_of(timed, base)
+    assert {"matmul", "matmul plain nt", "matmul plain nn"} == {m["op"] for m in machine.processors[0]["models"]}
+    assert {m["dtype"] for m in machine.processors[0]["models"]} == {"float32"}  # three sizes are too few
+    assert set(machine.processors[0]["rates"]) == {"matmul/float32", "float32", "other"}  # of kinds only
+    fields: dict[str, Any] = {"cost": [1] * 3, "size": [1] * 3, "edges": [(0, 1), (1, 2)]}
+    stated = {"flops": 4000, "bytes": 4000, "op": "matmul", "dtype": "float32"}
+    fields |= {what: dict.fromkeys(range(3), value) for what, value in stated.items()}
+    kinds = {0: "matmul plain nt", 1: "matmul plain nn", 2: "matmul plain tt"}
+    graph = StepGraph({node: Work(kind, "float32", 4000, 4000) for node, kind in kinds.items()}, **fields)
+    times = [graph.timed(machine).times[node]["cpu"] for node in range(3)]
+    assert times[0] == pytest.approx(40_000, rel=0.05) and times[1] == pytest.approx(4_000_000, rel=0.05)
+    assert times[0] < times[2]  # a variant that was not measured has the time of its kind
+    report = graph.timed(machine).time_report
+    assert report is not None and sum(row["nodes"] for row in report["rows"]) == 3 and report["kept"] == 0
+    assert pb.Graph(**fields).timed("t4").times == graph.timed("t4").times  # a machine without variants
+
+
+def test_a_call_alone_counts_where_no_step_had_a_similar_one() -> None:
+    near, far = Work("copy rows", "float32", 0, 1000), Work("copy rows", "float32", 0, 5000)
+    alone = [kernels.Timed(work, work, 9) for work in (near, far, near._replace(op="copy same"))]
+    in_steps = [kernels.Timed(near, near._replace(bytes=1400), 5)]
+    assert kernels.missing(alone, in_steps) == alone[1:]
+
+
 def test_the_command_measures_and_rescales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = probes.Maker(torch.float32, "cpu", True)
     monkeypatch.setattr(kernels, "probes", lambda make: iter([next(probes.streams(made))]))
+    monkeypatch.setattr(kernels, "networks", lambda *_: iter(()))
     monkeypatch.setattr(kernels, "pin_allocator", lambda: None)
     monkeypatch.setattr(kernels, "ROTATION", 1 << 16)
     here, now = str(tmp_path / "here.json"), str(tmp_path / "now.json")

@@ -7,11 +7,13 @@ error and not a wrong plan.
 from __future__ import annotations
 
 import bisect
+import gc
 import mmap
 import operator
 import os
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -213,29 +215,16 @@ def trace(
         ``differentiated(outputs)`` returns the places of the outputs whose gradients the step takes as inputs. Without
         it the only output is a loss, whose gradient is 1.
     """
-    arguments = (model, run, parameters, buffers, inputs, differentiated)
-    found = _trace_once(*arguments)
-    if any("mkldnn_rnn" in str(node.target) for node in found.module.graph.nodes):
-        # torch traces this kernel as for inference, and its backward pass would fail: use the operations inside it
-        with torch.backends.mkldnn.flags(enabled=False):
-            found = _trace_once(*arguments)
-    return found
-
-
-def _trace_once(
-    model: nn.Module,
-    run: Callable,
-    parameters: Sequence[nn.Parameter],
-    buffers: Sequence[torch.Tensor],
-    inputs: Sequence[torch.Tensor],
-    differentiated: Callable | None,
-) -> Trace:
     from torch._functorch.aot_autograd import _aot_export_function
 
+    register_fakes()
     scribe = _Scribe()
     state = len(parameters) + len(buffers)
+    device = next((value.device.type for value in (*parameters, *buffers, *inputs)), "cpu")
+    cast = torch.is_autocast_enabled(device)
 
     def step(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        torch.set_autocast_enabled(device, cast)
         outputs = run(values[: len(parameters)], values[len(parameters) : state], values[state:])
         if differentiated is not None:
             # a view that gets a gradient would be traced through its base, which is no output
@@ -245,6 +234,7 @@ def _trace_once(
                 for place, out in enumerate(outputs)
             ]
         scribe.backward(outputs)
+        torch.set_autocast_enabled(device, False)  # users call backward() outside of autocast
         return tuple(outputs)
 
     try:
@@ -264,6 +254,7 @@ def _trace_once(
         raise Unsupported(why_not(error)) from error
     finally:
         scribe.close()
+        torch.set_autocast_enabled(device, cast)
     tangents = list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]
     if differentiated is None:
         for node in tangents:
@@ -308,57 +299,79 @@ def compiling() -> Iterator[None]:
         torch.compiler._is_compiling_flag = before
 
 
+def is_exporting() -> bool:
+    """Whether torch.export traces this code, or capture itself."""
+    flagged = torch.compiler._is_compiling_flag and not torch.compiler.is_dynamo_compiling()
+    return torch.compiler.is_exporting() or flagged
+
+
 @contextmanager
 def as_in_eager() -> Iterator[None]:
     """A context in which torch traces the operations that eager autograd runs."""
     whole = [torch.ops.aten.silu_backward.default, torch.ops.aten.mish_backward.default]
-    with dropout_between_layers():
+    with ExitStack() as stack:
+        for operation in undecomposed():
+            stack.enter_context(without_python(operation))
         for operation in whole:  # one kernel, and eight operations in torch's traces
             operation.decompose = lambda *args, **kwargs: NotImplemented
-        try:
-            yield
-        finally:
-            for operation in whole:
-                del operation.decompose
+            stack.callback(delattr, operation, "decompose")
+        yield
+
+
+def undecomposed() -> Iterator[Any]:
+    """Operations that torch's traces would replace by others, written in Python: those lose the order of sums, and are
+    several times slower in eager kernels (interpolation by gathering, layers of recurrent networks)."""
+    import torch._decomp.decompositions  # noqa: F401, which registers them
+
+    for name in dir(torch.ops.aten):
+        if "upsample" in name or name in PYTHON_FORMS:
+            packet = getattr(torch.ops.aten, name)
+            yield from (getattr(packet, overload) for overload in packet.overloads())
+
+
+PYTHON_FORMS = {"gru", "lstm", "rnn_relu", "rnn_tanh", "hardshrink", "softshrink", "multi_margin_loss", "unsafe_chunk"}
+PYTHON_FORMS |= {"multilabel_margin_loss_forward"}
 
 
 @contextmanager
-def dropout_between_layers() -> Iterator[None]:
-    """Recurrent networks with the dropout between their layers, which torch's own decomposition omits (it compares the
-    number of layers with the wrong side of the index)."""
-    from torch._decomp import decompositions
-
-    whole = decompositions._rnn_helper
-
-    def by_layer(
-        values: torch.Tensor,
-        hidden: Sequence,
-        weights: Sequence,
-        has_biases: bool,
-        layers: int,
-        dropout: float,
-        train: bool,
-        bidirectional: bool,
-        batch_first: bool,
-        layer: Callable,
-    ) -> tuple[torch.Tensor, list]:
-        values, last = values.transpose(0, 1) if batch_first else values, []
-        width = 2 if bidirectional else 1
-        for index in range(layers):
-            part = slice(width * index, width * (index + 1))
-            values, states = whole(
-                values, hidden[part], weights[part], has_biases, 1, 0.0, train, bidirectional, False, layer
-            )
-            last += states
-            if dropout and train and index < layers - 1:
-                values = torch.dropout(values, dropout, train=True)
-        return values.transpose(0, 1) if batch_first else values, last
-
-    decompositions._rnn_helper = by_layer
+def without_python(operation: Any) -> Iterator[None]:
+    """An operation with its own kernels in place of functions that torch has registered for its traces."""
+    keys = [torch._C.DispatchKey.Autograd, torch._C.DispatchKey.CompositeImplicitAutograd]
+    removed = {key: operation.py_kernels.pop(key) for key in keys if key in operation.py_kernels}
+    operation._dispatch_cache.clear()
     try:
         yield
     finally:
-        decompositions._rnn_helper = whole
+        operation.py_kernels.update(removed)
+        operation._dispatch_cache.clear()
+
+
+def register_fakes() -> None:
+    """Shapes of results of kernels for which torch has none."""
+    if FAKES:
+        return
+
+    def lstm_backward(
+        values: torch.Tensor, w0: torch.Tensor, w1: torch.Tensor, w2: torch.Tensor, w3: torch.Tensor, *rest: Any
+    ) -> tuple[torch.Tensor, ...]:
+        return tuple(map(torch.empty_like, (values, w0, w1, w2, w3, *rest[:2])))
+
+    FAKES.append(torch.library.register_fake("aten::mkldnn_rnn_layer_backward", lstm_backward))
+
+
+FAKES: list[Any] = []
+
+
+def kernel_of(target: Any) -> Any:
+    """What a plan calls for an operation of the graph."""
+    return lstm_for_training if target is torch.ops.aten.mkldnn_rnn_layer.default else target
+
+
+def lstm_for_training(*arguments: Any) -> Any:
+    """Its result for the backward pass exists only while autograd is on, which must not see the parameters."""
+    detached = [value.detach() if isinstance(value, torch.Tensor) else value for value in arguments]
+    with torch.enable_grad():
+        return torch.ops.aten.mkldnn_rnn_layer.default(*detached)
 
 
 @contextmanager
@@ -427,6 +440,31 @@ def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Itera
         elif event.name().startswith("pebble:"):
             events.append(AllocatorEvent(event.start_ns(), 0, event.name()[len("pebble:") :]))
     events.sort(key=lambda event: event.time)
+
+
+class LiveTensors:
+    """The tensors that exist at one moment, to find those that were made since."""
+
+    def __init__(self) -> None:
+        self.known = {id(tensor): weakref.ref(tensor) for tensor in live_tensors()}
+
+    def bytes_since(self, without: Sequence[torch.Tensor]) -> int:
+        """Bytes of storages of newer tensors in autograd's graph, except those that belong to the tensors `without` or to
+        older ones. Tensors without a history are not made of the outputs: another thread may be loading a batch."""
+        new: dict[int, int] = {}
+        old = {storage_key(tensor) for tensor in without}
+        for tensor in live_tensors():
+            if id(tensor) in self.known and self.known[id(tensor)]() is tensor:
+                old.add(storage_key(tensor))
+            elif tensor.grad_fn is not None:
+                new[storage_key(tensor)] = tensor.untyped_storage().nbytes()
+        return sum(size for key, size in new.items() if key not in old)
+
+
+def live_tensors() -> Iterator[torch.Tensor]:
+    for thing in gc.get_objects():
+        if type(thing) in (torch.Tensor, nn.Parameter) and thing.device.type == "cpu" and thing.layout is torch.strided:
+            yield thing
 
 
 class Marker:

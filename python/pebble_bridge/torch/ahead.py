@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from . import saved
-from .budget import Budgeted, Call
+from .budget import Budgeted
 from .calls import put_tensors, take_tensors
 from .errors import Unsupported
 from .shapes import zeros_like
@@ -56,7 +56,7 @@ def warmup(model: nn.Module, batches: Iterable[Any] = ()) -> list[Planned]:
             structure = take_tensors((args, dict(batch) if named else {}), tensors)
             real = [zeros_like(tensor, device) if tensor.is_meta else tensor for tensor in tensors]
             args, kwargs = put_tensors(structure, real)
-            forward.entry_of(Call(forward, args, kwargs))
+            forward.prepare(args, kwargs)
     forward.finish()
     return forward.plans
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +15,16 @@ from torch import nn
 
 import pebble_bridge as pb
 
-from . import measure, report
-from .calls import Numbers, key_of, kind_of, layout_of, others_in, put_tensors, take_tensors
+from . import _adapter, measure, report
+from .caches import without_caches
+from .calls import Numbers, key_of, kind_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
+from .entry import Entry
 from .errors import Unsupported
 from .fingerprint import PLAIN
 from .found import Own
-from .shapes import Choice, Shapes, zeros_like
-from .state import State, autocast_of, kernels_alone, with_tensors
+from .shapes import Shapes, zeros_like
+from .state import State, autocast_of, with_tensors
 from .step import Options, Planned, check_options
 from .wrapping import budgeted_forward, refuse_compiled, refuse_incomplete, refuse_sharded, wrapped_module
 
@@ -41,6 +42,7 @@ class Budgeted(Own):
     """
 
     bypassed = 0  # above 0 while a capture runs the models themselves
+    outside_of_compile = None  # `train`, which torch.compile must not trace: set by the first budget
     # slots, because functools.wraps copies the __dict__ of what it wraps
     __slots__ = (
         "__wrapped__",
@@ -48,10 +50,12 @@ class Budgeted(Own):
         "changes",
         "entries",
         "held",
+        "kept_by_caller",
         "limit",
         "model",
         "numbers",
         "options",
+        "regions",
         "released",
         "shapes",
         "used",
@@ -64,6 +68,9 @@ class Budgeted(Own):
         self.model, self.limit, self.options, self.verbose = model, limit, options, verbose
         self.__wrapped__ = model.forward
         self.shapes = Shapes(limit, options, cache)
+        if Budgeted.outside_of_compile is None:
+            reason = "a model with a budget runs its training steps by a plan (pebble_bridge.torch)"
+            Budgeted.outside_of_compile = staticmethod(torch.compiler.disable(Budgeted.train, reason=reason))
         self.start()
 
     def start(self) -> None:
@@ -72,26 +79,67 @@ class Budgeted(Own):
         self.entries: dict[Any, list[Entry]] = {}  # those that were used last are at the end
         self.numbers: dict[Any, Numbers] = {}  # by kind of call without their values
         self.used: dict[Any, tuple[int, ...]] = {}  # the outputs that got gradients in the last step of a kind
+        self.kept_by_caller: dict[Any, int] = {}  # bytes that the caller has made of the outputs and keeps
         self.held: dict[Any, set[int]] = {}  # other outputs that the caller still had during the backward pass
+        self.regions: dict[Any, Any] = {}  # by mode: the `Regions` of a model that cannot be captured as a whole
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.called = True
         if args and args[0] is self.model:  # bound to it, by a library that has removed its own wrapper
             args = args[1:]
-        if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if Budgeted.bypassed or self.released or not torch.is_grad_enabled() or _adapter.is_exporting():
             return self.__wrapped__(*args, **kwargs)
+        return self.outside_of_compile(self, args, kwargs)
+
+    def train(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The outputs of a training step, by a plan."""
+        regions = self.regions.get(self.model.training)
+        if regions is None:
+            try:
+                entry, inputs = self.planned_call(args, kwargs)
+            except Unsupported as error:
+                call = Call(self, args, kwargs)  # raises again if it is these arguments that no plan can take
+                regions = self.split(error)
+            else:
+                return self.__wrapped__(*args, **kwargs) if entry is None else entry.run(inputs)
+        else:
+            call = Call(self, args, kwargs)
+        return regions.run(call, args, kwargs)
+
+    def planned_call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry | None, list[torch.Tensor]]:
+        """The plan for a call, and the tensors among its arguments."""
         call = Call(self, args, kwargs)
         inputs = call.tensors
         try:
-            entry = self.entry_of(call)
+            return self.entry_of(call), inputs
         except Unsupported as error:
             if not self.numbers[call.kind].fix(call.passed, str(error)):
                 raise
+        call = Call(self, args, kwargs)
+        inputs = call.tensors
+        return self.entry_of(call), inputs
+
+    def split(self, error: Unsupported) -> Any:
+        """From now on the model is planned in parts, in its present mode, because it cannot be captured as a whole."""
+        from .region_steps import Regions
+
+        refuse(self.model)
+        self.regions[self.model.training] = regions = Regions(self, error)
+        return regions
+
+    def prepare(self, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Plans a call without running it."""
+        regions = self.regions.get(self.model.training)
+        if regions is None:
+            try:
+                self.planned_call(args, kwargs)
+                return
+            except Unsupported as error:
+                call = Call(self, args, kwargs)
+                regions = self.split(error)
+        else:
             call = Call(self, args, kwargs)
-            inputs, entry = call.tensors, self.entry_of(call)
-        if entry is None:
-            return self.__wrapped__(*args, **kwargs)
-        return entry.run(inputs)
+        regions.ready(call, args, kwargs)
 
     def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
         """A hook of the model: rejects a forward that was put in place of this one and does not call it."""
@@ -107,16 +155,19 @@ class Budgeted(Own):
         """The plan for a call; None if no parameter or input gets a gradient."""
         used = self.used.get(call.key)
         held = self.held.setdefault(call.key, set())
+        kept = self.kept_by_caller.get(call.key, 0)
         known = self.entries.pop(call.key, [])
         for place, entry in enumerate(known):
-            if (used is None or entry.takes == used) and held <= entry.keeps and entry.holds(call.tensors):
+            fits = (used is None or entry.takes == used) and held <= entry.keeps
+            fits = fits and entry.captured.program.held == kept
+            if fits and entry.holds(call.tensors):
                 known[place] = self.improved(entry, call.tensors)
                 self.entries[call.key] = known
                 return known[place]
         if known:
             self.entries[call.key] = known
             self.count_change(known[0].changed)
-        captured = call.capture(used, held)
+        captured = call.capture(used, held, kept)
         if captured is None:
             return None
         if not self.numbers[call.kind].passed.issuperset(call.passed):
@@ -168,7 +219,13 @@ class Budgeted(Own):
     @property
     def plans(self) -> list[Planned]:
         """The plans so far, the last used first."""
-        return [entry.planned for known in reversed(self.entries.values()) for entry in known]
+        parts = [planned for regions in self.regions.values() for planned in regions.plans]
+        return parts + [entry.planned for known in reversed(self.entries.values()) for entry in known]
+
+    @property
+    def __code__(self) -> Any:
+        """That of the model's forward, which torch.export reads for the names of its arguments."""
+        return self.__wrapped__.__code__
 
     def __deepcopy__(self, memo: dict) -> Budgeted:
         made = Budgeted.__new__(Budgeted)
@@ -243,14 +300,11 @@ class Call:
             numbers[place] = value if torch.compiler.is_compiling() else value.item()
         return put_tensors(self.structure, inputs, numbers)
 
-    def capture(self, used: tuple[int, ...] | None, held: set[int]) -> Captured | None:
+    def capture(self, used: tuple[int, ...] | None, held: set[int] | None, kept: int = 0) -> Captured | None:
         """The captured step for outputs that get gradients, and others that the caller keeps. Until that is known: a loss
         gets the gradient, and the caller drops the other outputs, as trainers do; without a loss all get gradients."""
         model, forward = self.owner.model, self.owner.__wrapped__
-        check_model(model)
-        refuse_compiled(model)
-        refuse_sharded(model)
-        refuse_incomplete(model)
+        refuse(model)
         state = State(model, None)
         if not state.trained and not any(tensor.requires_grad for tensor in self.tensors):
             return None
@@ -273,7 +327,7 @@ class Call:
         def differentiated(outputs: list[torch.Tensor]) -> list[int]:
             self.able = able = [place for place, output in enumerate(outputs) if output.requires_grad]
             if not able:
-                raise NoGradient
+                raise NoGradient(NoGradient.__doc__)
             losses = [place for place in able if outputs[place].dim() == 0]
             return sorted(set(able) & set(used or ())) or losses or able
 
@@ -288,208 +342,22 @@ class Call:
                 trials=self.owner.options.costs == "measured",
                 differentiated=differentiated,
                 held=lambda: held,
+                kept=kept,
             )
         except NoGradient:
             return None
 
 
+def refuse(model: nn.Module) -> None:
+    """Rejects models of which no part can be planned."""
+    check_model(model)
+    refuse_compiled(model, inside=True)
+    refuse_sharded(model)
+    refuse_incomplete(model)
+
+
 class NoGradient(Unsupported):
     """No output depends on something that requires a gradient."""
-
-
-def without_caches(output: Any) -> Any:
-    """A model's output without keys and values of attention that are cached for generation: in training nobody reads
-    them, and each would be in memory until the step ends. Libraries do the same for gradient checkpointing."""
-    keys = [key for key, value in output.items() if is_cache(value)] if isinstance(output, dict) else []
-    if not keys:
-        return tuple(None if is_cache(o) else o for o in output) if type(output) is tuple else output
-    output = copy.copy(output)
-    for key in keys:
-        output[key] = None
-    return output
-
-
-def is_cache(value: Any) -> bool:
-    return any(base.__name__ == "Cache" and "transformers" in base.__module__ for base in type(value).__mro__)
-
-
-class Entry:
-    """A plan in use: its functions for the forward and the backward pass."""
-
-    def __init__(self, owner: Budgeted, call: Call, choice: Choice) -> None:
-        self.owner, self.key, self.captured = owner, call.key, choice.planned.captured
-        self.outputs, self.able = call.outputs, call.able
-        call.tensors = []  # the captured step refers to its call, and must not keep the batch
-        self.takes = tuple(self.captured.tangent_outputs)  # outputs that get gradients
-        self.keeps = set(range(len(self.captured.output_places))) - set(self.captured.brief_outputs)
-        self.changed = ""  # what differs in the model, after `holds` was false
-        self.take(choice)
-
-    def take(self, choice: Choice) -> None:
-        self.choice, self.planned = choice, choice.planned
-        planned = choice.planned
-        program, gradients = self.captured.program, self.captured.gradient_places
-        self.forward, self.backward = planned.halves
-        self.leaves = sorted(gradients.values())
-        place_of = {leaf: place - program.early for place, leaf in gradients.items()}
-        self.gradients = [place_of[leaf] for leaf in self.leaves]  # places in the results of `backward`
-        self.random = any(operation.random for operation in program.operations)
-        self.host = planned.host
-
-    def with_plan(self, choice: Choice) -> Entry:
-        """The same step with another plan."""
-        other = copy.copy(self)
-        other.take(choice)
-        return other
-
-    def holds(self, inputs: list[torch.Tensor]) -> bool:
-        """Whether the model is as it was when this was captured, and reads the same numbers from its inputs."""
-        try:
-            self.captured.state.check()
-        except Unsupported as error:
-            self.changed = error.what
-            return False
-        self.changed = "a number that the model's code reads from its inputs"
-        return self.captured.decided.holds([*self.captured.buffers, *inputs])
-
-    def run(self, inputs: list[torch.Tensor]) -> Any:
-        run = Run(self, inputs)
-        leaves = [*self.captured.parameters, *self.captured.buffers, *inputs]
-        graded = Step.apply(run, *[leaves[leaf] for leaf in self.leaves])
-        outputs, run.outputs = run.outputs, []
-        for place, output in zip(self.able, graded, strict=True):
-            outputs[place] = output
-        run.watched = {place: weakref.ref(outputs[place]) for place in self.captured.brief_outputs}
-        return put_tensors(self.outputs, outputs)
-
-
-class Step(torch.autograd.Function):
-    """A planned step for autograd: from parameters and inputs that get gradients to outputs that have them."""
-
-    @staticmethod
-    def forward(ctx: Any, run: Run, *leaves: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        ctx.run = run
-        ctx.set_materialize_grads(False)
-        return run.forward()
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple:
-        return None, *ctx.run.backward(gradients)
-
-
-class Run:
-    """One step, and what it has saved between its forward and its backward pass."""
-
-    def __init__(self, entry: Entry, inputs: list[torch.Tensor]) -> None:
-        self.entry, self.inputs = entry, [value.detach() for value in inputs]
-        self.saved: list[Any] = []
-        self.outputs: list[torch.Tensor] = []
-        self.watched: dict[int, weakref.ref] = {}  # outputs that the caller should have dropped at the backward pass
-
-    def forward(self) -> tuple[torch.Tensor, ...]:
-        entry, captured = self.entry, self.entry.captured
-        given = captured.given(self.inputs)
-        # not as a tensor, which would count in a budget that the plan may use to the last byte
-        self.draws = bytes(generator_state(captured).numpy()) if entry.random else None
-        self.old = [captured.buffers[i].clone() for i in captured.buffer_places.values()] if not self.is_usual else None
-        with kernels_alone(captured.state.device):
-            results, saved = entry.forward(given, entry.host)
-            for place, index in captured.buffer_places.items():
-                captured.buffers[index].copy_(results[place])
-            # not the saved tensors themselves: autograd links outputs to this step, which would never be freed
-            self.outputs = [results[place].detach() for place in captured.output_places]
-        self.given, self.saved = given, [saved]
-        self.versions = [tensor._version for tensor in given]
-        return tuple(self.outputs[place] for place in entry.able)
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether the outputs that will get gradients are known from an earlier step."""
-        return self.entry.key in self.entry.owner.used
-
-    def backward(self, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
-        if not self.saved:
-            raise RuntimeError(
-                "a planned step frees its values during the backward pass, so that it cannot run a second time "
-                "(retain_graph=True): call the model again"
-            )
-        if torch.is_grad_enabled():
-            raise Unsupported(
-                "gradients of gradients (create_graph=True) cannot be planned: call pebble_bridge.torch.release(model)"
-            )
-        if [tensor._version for tensor in self.given] != self.versions:
-            raise RuntimeError(
-                "a parameter or an input was written to between the forward and the backward pass of a planned step: "
-                "step the optimizer after backward()"
-            )
-        entry, saved = self.entry, self.saved.pop()
-        arrived = {place: grad for place, grad in zip(entry.able, gradients, strict=True) if grad is not None}
-        entry.owner.used[entry.key] = tuple(arrived)
-        entry.owner.held[entry.key] |= {place for place, output in self.watched.items() if output() is not None}
-        if not set(arrived) <= set(entry.takes):
-            saved.clear()
-            return self.plain_backward(arrived)
-        examples = zip(entry.takes, entry.captured.program.tangents, strict=True)
-        tangents = [as_example(arrived.get(place), example) for place, example in examples]
-        given, self.given = self.given, []
-        with kernels_alone(entry.captured.state.device):
-            results = entry.backward(given, saved, tangents, entry.host)
-        return [results[place] for place in entry.gradients]
-
-    def plain_backward(self, arrived: dict[int, torch.Tensor]) -> list[torch.Tensor]:
-        """The gradients by eager autograd, when outputs got some for which there is no plan; the next step has one."""
-        captured = self.entry.captured
-        if self.old is None and captured.buffer_places:
-            raise Unsupported(
-                "other outputs than in the steps before got gradients, and the model has updated its buffers since: "
-                "call pebble_bridge.torch.budget again"
-            )
-        buffers = list(captured.buffers)
-        for index, old in zip(captured.buffer_places.values(), self.old or [], strict=True):
-            buffers[index] = old
-        parameters = [nn.Parameter(parameter.detach()) for parameter in captured.parameters]
-        inputs = [
-            value.requires_grad_(example.requires_grad)
-            for value, example in zip(self.inputs, captured.example_inputs, strict=True)
-        ]
-        leaves = [*parameters, *buffers, *inputs]
-        with torch.enable_grad(), with_generator(captured, self.draws):
-            outputs = captured.run(parameters, buffers, inputs)
-            grads = torch.autograd.grad(
-                [outputs[place] for place in arrived],
-                [leaves[leaf] for leaf in self.entry.leaves],
-                list(arrived.values()),
-                allow_unused=True,
-            )
-        return list(grads)
-
-
-def as_example(tangent: torch.Tensor | None, example: torch.Tensor) -> torch.Tensor:
-    """A tangent in the layout for which the step was captured; zeros if none arrived. The example has no data."""
-    if tangent is not None and layout_of(tangent) == layout_of(example) and tangent.dtype == example.dtype:
-        return tangent
-    made = torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device)
-    return made.zero_() if tangent is None else made.copy_(tangent)
-
-
-def generator_state(captured: Captured) -> torch.Tensor:
-    device = captured.state.device
-    return torch.cuda.get_rng_state() if device == "cuda" else torch.get_rng_state()
-
-
-@contextmanager
-def with_generator(captured: Captured, state: bytes | None) -> Iterator[None]:
-    """The generator of the device in an earlier state."""
-    if state is None:
-        yield
-        return
-    restore = torch.cuda.set_rng_state if captured.state.device == "cuda" else torch.set_rng_state
-    now = generator_state(captured)
-    restore(torch.frombuffer(bytearray(state), dtype=torch.uint8))
-    try:
-        yield
-    finally:
-        restore(now)
 
 
 def budget(

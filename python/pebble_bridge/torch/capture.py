@@ -68,10 +68,14 @@ class Captured:
         return self.backward(outputs)
 
     def backward(self, outputs: list[torch.Tensor]) -> torch.Tensor:
-        if self.tangent_outputs:
-            torch.autograd.backward([outputs[i] for i in self.tangent_outputs], self.program.make_tangents())
-        else:
-            outputs[0].backward()
+        """The backward pass, outside of autocast as users run it."""
+        with torch.autocast(self.state.device, enabled=False):
+            if self.tangent_outputs:
+                tangents = self.program.make_tangents()  # the last one may be what else the caller keeps
+                differentiated = [outputs[i] for i in self.tangent_outputs]
+                torch.autograd.backward(differentiated, tangents[: len(differentiated)])
+            else:
+                outputs[0].backward()
         return outputs[0].detach()
 
     def plain_results(self, all_outputs: bool = True) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]]:
@@ -162,11 +166,12 @@ def capture_run(
     trials: bool,
     differentiated: Callable | None = None,
     held: Callable | None = None,
+    kept: int = 0,
 ) -> Captured:
     """Captures ``run(parameters, buffers, inputs)``, which returns the outputs; see `_adapter.trace`.
 
     Of the outputs without a gradient from outside, those in ``held()`` exist until the step ends; the caller has dropped
-    the others when the backward pass begins.
+    the others when the backward pass begins. If ``held()`` is None, outputs with a gradient need not exist then either.
     """
     trained, others = list(state.trained.values()), list(state.others.values())
     chosen: list[int] = []
@@ -180,14 +185,15 @@ def capture_run(
     with kernel_layouts() if trials else nullcontext():
         trace = trace_as_found(state, run, inputs, roots, choose if differentiated else None, decided)
         if differentiated:
-            long = {*chosen, *(held() if held else ())}
+            alive = held() if held else ()
+            long = set() if alive is None else {*chosen, *alive}
             trace.brief.extend(place for index, place in enumerate(trace.outputs) if index not in long)
         with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
             tangents = [example_tangent(node.meta["val"]) for node in trace.tangents]
             passes.simplify(trace, trials)
-            program = analyse(trace, leaves, tangents)
+            program = analyse(trace, leaves, tangents, kept)
             if passes.settle_gradients(trace, program, leaves):
-                program = analyse(trace, leaves, tangents)
+                program = analyse(trace, leaves, tangents, kept)
     for operation in program.operations:
         operation.module, operation.backward = trace.origin[operation.node]
     if inplace:

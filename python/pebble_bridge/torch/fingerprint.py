@@ -46,14 +46,25 @@ GLOBAL_HOOKS = (
     "_global_backward_hooks",
 )
 IGNORED = {"_compiled_call_impl", "__weakref__", "__dict__", "__doc__", "__module__"}
+IGNORED |= {"__init__"}  # torch.compile replaces that of nn.Module
+
+
+def attention_kernels() -> tuple[bool, ...]:
+    """Those that are allowed, as ``torch.nn.attention.sdpa_kernel`` sets them."""
+    backends = torch.backends.cuda
+    return backends.flash_sdp_enabled(), backends.mem_efficient_sdp_enabled(), backends.math_sdp_enabled()
+
+
 SETTINGS = {  # settings of torch that Python code of a model may depend on
     "the default dtype": torch.get_default_dtype,
     "the default device": torch.get_default_device,
     "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
+    "the kernels of scaled_dot_product_attention": attention_kernels,
 }
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, torch.dtype, torch.device, torch.Size)
 PLAIN += (torch.layout, torch.memory_format, enum.Enum)
 FOREIGN = {*sys.stdlib_module_names, "torch", "numpy", "builtins"}  # modules whose variables are not settings
+PATCHED = (torch, nn.functional)  # modules of torch whose functions other libraries replace
 INNER = set(vars(nn.Module())) - set(ALWAYS)
 MACHINERY = FOREIGN - {"torch"} | {"sympy", "mpmath", "networkx", "optree", "triton", "_pytest", "pluggy"}
 SETTING_OBJECTS = (types.SimpleNamespace, argparse.Namespace)
@@ -242,7 +253,7 @@ class Fingerprint:
         elif isinstance(thing, property):
             self.waiting.append((thing.fget, path))
         elif isinstance(thing, types.ModuleType):
-            if thing.__name__.partition(".")[0] not in FOREIGN:
+            if thing.__name__.partition(".")[0] not in FOREIGN or thing in PATCHED:
                 self.add(vars(thing), self.mentioned(vars(thing)), thing.__name__, "file")
         elif isinstance(thing, (dict, list, tuple, set, frozenset, deque)):
             self.visit_container(thing, path)

@@ -8,6 +8,7 @@ from typing import Any
 import pebble_bridge as pb
 import torch
 
+from .pricing import StepGraph
 from .program import Operation, Program, Value
 from .runner import Move
 from .work import Work
@@ -71,6 +72,7 @@ class _Writer:
     inplace: dict[int, list[int]] = field(default_factory=dict)
     byproduct_of: dict[int, int] = field(default_factory=dict)
     works: dict[int, Work] = field(default_factory=dict)
+    variants: dict[int, Work] = field(default_factory=dict)
     operation_at: dict[int, Operation] = field(default_factory=dict)
     value_at: dict[int, Value] = field(default_factory=dict)
     node_of: dict[Value, int] = field(default_factory=dict)
@@ -96,12 +98,12 @@ class _Writer:
         main, group = operation.main, group_of(operation)
         others = [value for value in operation.values if value is not main]
         replay = may_replay(operation, self.random)
-        once = (operation.once and not replay) or better_once(operation, others)
+        once = (operation.once and not replay) or better_once(operation, others) or is_returned(operation)
         self.states += state_size(operation) if replay else 0
         space = operation.workspace + (0 if once else sum(value.size for value in others))
         node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
         self.operation_at[node] = operation
-        self.works[node] = operation.work
+        self.works[node], self.variants[node] = operation.work, operation.variant
         self.edges += [(self.node_of[value], node) for value in operation.reads]
         self.add_value(node, main)
         for value in others:
@@ -128,7 +130,8 @@ class _Writer:
 
     def finish(self, cost_unit: str, name: str) -> Lowered:
         states = self.states + GENERATOR_STATE if self.states else 0  # one more while an operation is recomputed
-        graph = pb.Graph(
+        graph = StepGraph(
+            self.variants,
             cost=self.cost,
             size=self.size,
             edges=self.edges,
@@ -165,6 +168,11 @@ def may_replay(operation: Operation, random: str) -> bool:
 def state_size(operation: Operation) -> int:
     """Bytes of a state in the memory that is planned: that of a GPU's generator is on the host."""
     return GENERATOR_STATE if operation.generator.device.type == "cpu" else 0
+
+
+def is_returned(operation: Operation) -> bool:
+    """Whether the caller keeps an output of it: a plan that frees it and computes it again would have it twice."""
+    return any(value.kept and any(reader.is_gate for reader in value.readers) for value in operation.values)
 
 
 def better_once(operation: Operation, others: list[Value]) -> bool:

@@ -29,6 +29,9 @@ def simplify(trace: _adapter.Trace, trials: bool) -> None:
         if copies:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
+    for node in list(graph.nodes):
+        if node.op == "call_function" and node.target is aten.native_dropout.default:
+            round_dropout(trace, node)
     tried: dict[Any, bool] = {}
     for node in list(graph.nodes):
         if node.op == "call_function" and node.target is aten.convolution_backward.default:
@@ -60,6 +63,27 @@ def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> 
         node = trace.module.graph.call_function(target, args)
     trace.origin[node] = trace.origin[before]
     return node
+
+
+def round_dropout(trace: _adapter.Trace, node: fx.Node) -> None:
+    """Gives the kernel of dropout the factor of eager PyTorch on processors: 1 / (1 - p), divided and rounded in the
+    type of the tensor. In bfloat16 the kernel's own factor for gradients differs in the third digit, in float32 that of
+    some probabilities in the last one."""
+    source, p, train = node.args[:3]
+    value = source.meta["val"]
+    if value.device.type != "cpu" or not train or not 0 < p < 1:
+        return
+    factor = torch.ones((), dtype=value.dtype).div_(1 - p).item()
+    items = {user.args[1]: user for user in node.users if user.target is operator.getitem}
+    for user in list(items[1].users) if 1 in items else ():
+        if user.target is aten.native_dropout_backward.default and user.args[1] is items[1]:
+            user.update_arg(2, factor)
+    if 0 in items and 1 in items and value.dtype is torch.float32 and factor != torch.tensor(1 / (1 - p)).item():
+        last = max(items.values(), key=list(trace.module.graph.nodes).index)
+        with trace.module.graph.inserting_after(last):
+            output = trace.module.graph.call_function(aten.native_dropout_backward.default, (source, items[1], factor))
+        trace.origin[output], output.meta["val"] = trace.origin[node], items[0].meta["val"]
+        items[0].replace_all_uses_with(output)
 
 
 def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dict[Any, bool]) -> None:
@@ -242,7 +266,8 @@ OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
 
 def find_inplace(program: Program) -> None:
     """Marks inputs that an operation may overwrite: they have the same layout, fill their storage, and no other
-    argument overlaps them."""
+    argument overlaps them. The outputs belong to the caller, who may still read them when the backward pass is over."""
+    returned = {program.value_of.get(node) for node in program.results[: program.early]}
     for operation in program.operations:
         target = operation.node.target
         known = OVERWRITING.get(target) or OVERWRITING_BY_ROWS.get(target)
@@ -250,7 +275,7 @@ def find_inplace(program: Program) -> None:
             function, out, places = known
             for place in places:
                 value = overwritable(program, operation, place)
-                if value is not None:
+                if value is not None and value not in returned:
                     operation.over[value] = Overwrite(function, out, operation.node.args[place], target in OVERWRITING)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -115,7 +116,7 @@ def convolution(make: Maker, batch: int, inputs: int, outputs: int, image: int, 
     how = ([stride] * 2, [pad] * 2, [1, 1])
     gradient = make(batch, outputs, last, last)
     yield Probe(aten.convolution.default, (x, weight, None, *how, False, [0, 0], groups))
-    if inputs > 3:  # nothing needs the gradient of an image
+    if inputs > 4:  # nothing needs the gradient of an image
         yield Probe(aten.convolution.default, (gradient, weight, None, *how, True, [rest] * 2, groups))
     part = [False, True, False]
     yield Probe(aten.convolution_backward.default, (gradient, x, weight, None, *how, False, [0, 0], groups, part))
@@ -127,12 +128,19 @@ def image_of(draw: Draw) -> tuple[int, int, int]:
     return draw.between(1, 32), draw.between(max(16, 256 // side), min(1024, 6000 // side), step), side
 
 
-def filter_of(draw: Draw) -> tuple[int, ...]:
+def filter_of(draw: Draw, kernels: tuple[int, ...], stride: int) -> tuple[int, ...]:
     """Batch, inputs, outputs, side, kernel and stride."""
     batch, channels, side = image_of(draw)
-    inputs = 3 if side > 30 and not draw.random.randrange(4) else channels
     outputs = max(16, channels * draw.of(1, 2, 4, 4, 4, 8, 16) // 4)
-    return batch, inputs, outputs, side, draw.of(1, 1, 1, 3, 3, 3, 3, 5, 7), draw.of(1, 1, 1, 2)
+    return batch, channels, outputs, side, draw.of(*kernels), stride
+
+
+def picture_of(draw: Draw) -> tuple[int, ...]:
+    """The same for few inputs, as of the first layer, or few outputs, as of the last one."""
+    batch, _, side = image_of(draw)
+    few, channels = draw.of(1, 3, 3, 4), draw.between(16, 96, 8)
+    sizes = (channels, few) if draw.of(True, False) else (few, channels)
+    return batch, *sizes, max(16, side), draw.of(3, 3, 5, 7), draw.of(1, 2)
 
 
 def filter_cost(batch: int, inputs: int, outputs: int, side: int, kernel: int, stride: int) -> float:
@@ -144,7 +152,10 @@ def filter_cost(batch: int, inputs: int, outputs: int, side: int, kernel: int, s
 
 
 def convolutions(make: Maker) -> Iterator[Probe]:
-    for size in make.draw(76, filter_of, filter_cost):
+    for count, kernels, stride in ((36, (3, 3, 3, 3, 5, 7), 1), (26, (1,), 1), (10, (3, 3, 5), 2), (8, (1,), 2)):
+        for size in make.draw(count, partial(filter_of, kernels=kernels, stride=stride), filter_cost):
+            yield from convolution(make, *size, 1)
+    for size in make.draw(20, picture_of, filter_cost):
         yield from convolution(make, *size, 1)
     for batch, inputs, side in make.draw(8, image_of, lambda batch, inputs, side: batch * inputs * side * side / 5e5):
         outputs = max(8, inputs // 2)
@@ -157,13 +168,14 @@ def convolutions(make: Maker) -> Iterator[Probe]:
 
 
 def depthwise(make: Maker) -> Iterator[Probe]:
-    sizes = make.draw(
-        24,
-        lambda d: (*image_of(d), *d.of((3, 1), (3, 1), (3, 1), (3, 2), (5, 1), (7, 1))),
-        lambda batch, channels, side, kernel, _: batch * channels * side * side * kernel * kernel / 2e7,
-    )
-    for batch, channels, side, kernel, stride in sizes:
-        yield from convolution(make, batch, channels, channels, side, kernel, stride, channels)
+    for count, shapes in ((22, ((3, 1), (3, 1), (3, 1), (3, 2))), (16, ((5, 1), (7, 1), (7, 1), (5, 2)))):
+        sizes = make.draw(
+            count,
+            lambda d: (*image_of(d), *d.of(*shapes)),  # noqa: B023
+            lambda batch, channels, side, kernel, _: batch * channels * side * side * kernel * kernel / 2e7,
+        )
+        for batch, channels, side, kernel, stride in sizes:
+            yield from convolution(make, batch, channels, channels, side, kernel, stride, channels)
 
 
 def attention(make: Maker) -> Iterator[Probe]:
@@ -227,7 +239,8 @@ def norms(make: Maker) -> Iterator[Probe]:
 def rows(make: Maker) -> Iterator[Probe]:
     """Softmax and losses: rows and classes; pixels and classes."""
     kind = make.kind["dtype"]
-    for count, width in [*make.draw(10, lines_of, lines_cost), (200, 10), (5000, 10)]:
+    short = [(200, 10), (5000, 10), (40, 20), (1500, 2), (600, 24), (20_000, 5)]
+    for count, width in [*make.draw(10, lines_of, lines_cost), *short]:
         x, labels = make(count, width), make.indices(width, count)
         out = aten._log_softmax.default(x, -1, False)
         one, weight = make(1).reshape(()), torch.tensor(float(count), device=x.device)
@@ -237,6 +250,7 @@ def rows(make: Maker) -> Iterator[Probe]:
         ):
             yield Probe(forward, (x, -1, False))
             yield Probe(back, (x, out, -1, kind))
+        yield Probe(aten._safe_softmax.default, (x, -1))
         yield Probe(aten.nll_loss_forward.default, (out, labels, None, 1, -100))
         yield Probe(aten.nll_loss_backward.default, (one, out, labels, None, 1, -100, weight.to(kind)))
     for batch, classes, image in [(1, 4, 40), (3, 6, 80), (6, 3, 100), (2, 20, 70)]:
@@ -265,15 +279,43 @@ def streams(make: Maker) -> Iterator[Probe]:
         yield Probe(aten.zeros_like.default, (x,))
         yield Probe(aten.native_dropout.default, (x, 0.1, True))
         yield Probe(aten.native_dropout_backward.default, (x, y > 0, 1.1))
-    for batch, length, heads, deep in [(2, 40, 2, 16), (6, 80, 3, 24), (10, 160, 6, 32), (3, 250, 10, 64)]:
+    yield from rearranged(make)
+    yield from images(make)
+
+
+def rearranged(make: Maker) -> Iterator[Probe]:
+    """Copies of the heads of attention and of their gradients, and sums of tensors of unequal sizes."""
+    how = {"memory_format": torch.contiguous_format}
+    sizes = make.draw(
+        9,
+        lambda d: (d.between(1, 16), d.between(16, 1000, 4), d.of(2, 4, 8, 12), d.of(16, 32, 32, 64, 64, 80)),
+        lambda batch, length, heads, deep: batch * length * heads * deep / 3e6,
+    )
+    for batch, length, heads, deep in sizes:
         x = make(batch, length, heads, deep)
-        how = {"memory_format": torch.contiguous_format}
+        part = make(batch, length, heads, 3 * deep).view(batch, length, -1)[..., : heads * deep].view(x.shape)
+        yield Probe(aten.clone.default, (part.transpose(1, 2),), how)
         yield Probe(aten.clone.default, (x.transpose(1, 2),), how)
         yield Probe(aten.clone.default, (x.permute(0, 2, 3, 1),), how)
+        yield Probe(aten.cat.default, ([x[..., deep // 2 :], x[..., : deep // 2]], -1))
         yield Probe(aten.slice_backward.default, (x[:, :-1], [batch, length, heads, deep], 1, 0, length - 1, 1))
-    for batch, channels, image in make.draw(5, image_of, image_cost):
-        x = make(batch, channels, image, image)
+        rows = x.view(batch, length, heads * deep)
+        yield Probe(aten.add.Tensor, (rows, make(heads * deep)))
+        yield Probe(aten.mul.Tensor, (rows, make(batch, length, 1)))
+
+
+def images(make: Maker) -> Iterator[Probe]:
+    """Copies and rescaling of images."""
+    for batch, channels, side in make.draw(7, image_of, image_cost):
+        x = make(batch, channels, side, side)
         yield Probe(aten.cat.default, ([x, x + 1], 1))
+        twice = torch.arange(2 * side, device=x.device) // 2
+        places = [None, None, twice.view(-1, 1), twice]
+        yield Probe(aten._unsafe_index.Tensor, (x, places))
+        double = make(batch, channels, 2 * side, 2 * side)
+        yield Probe(aten._unsafe_index_put.default, (x, places, double, True))
+        yield Probe(aten.mul.Tensor, (x, make(batch, channels, 1, 1)))
+        yield Probe(aten.sum.dim_IntList, (x, [0, 2, 3], True))
 
 
 def functions(make: Maker) -> Iterator[Probe]:
@@ -285,12 +327,19 @@ def functions(make: Maker) -> Iterator[Probe]:
             yield Probe(aten.gelu.default, (x,), {"approximate": how})
             yield Probe(aten.gelu_backward.default, (y, x), {"approximate": how})
         yield Probe(aten.silu_backward.default, (y, x))
+        yield Probe(aten.hardswish.default, (x,))
+        yield Probe(aten.hardswish_backward.default, (y, x))
+        yield Probe(aten.where.self, (y > 0, x, y))
+        yield Probe(aten.mse_loss.default, (x, y))
+        yield Probe(aten.mse_loss_backward.default, (make(1).reshape(()), x, y, 1))
+        yield Probe(aten.pow.Tensor_Scalar, (x, 2))
+        yield Probe(aten.pow.Tensor_Scalar, (x, 3.5))
 
 
 def pools(make: Maker) -> Iterator[Probe]:
     for batch, channels, image in make.draw(10, lambda d: (*image_of(d)[:2], d.between(8, 128)), image_cost):
         kernel, stride, pad = (2, 2, 0) if channels % 16 else (3, 2, 1)
-        x = make(batch, channels, image, image)
+        x = make(batch, channels, image, image).relu()  # speed depends on what is compared
         args = ([kernel] * 2, [stride] * 2, [pad] * 2)
         out, where = aten.max_pool2d_with_indices.default(x, *args)
         yield Probe(aten.max_pool2d_with_indices.default, (x, *args))
@@ -307,9 +356,11 @@ def others(make: Maker) -> Iterator[Probe]:
         yield Probe(aten.sum.dim_IntList, (make(count, width), [0], True))
     for batch, channels, image in make.draw(6, image_of, image_cost):
         yield Probe(aten.mean.dim, (make(batch, channels, image, image), [2, 3]))
-    for count in [4000, 60_000, 1_000_000]:
+    for count in [2000, 10_000, 60_000, 200_000, 1_000_000, 3_000_000]:
         yield Probe(aten.sum.default, (make(count),))
-    tables = [(80, 40, 80), (300, 80, 400), (1500, 160, 1600), (5000, 256, 1000), (20_000, 400, 3000)]
+    for count, width in make.draw(8, lines_of, lines_cost):
+        yield Probe(aten.mean.dim, (make(count, width), [-1], True))
+    tables = [(80, 40, 80), (300, 80, 400), (1500, 160, 1600), (5000, 256, 1000), (20_000, 400, 3000), (30_000, 96, 600)]
     for words, width, length in tables:
         index = make.indices(words, 4, length // 4)
         yield Probe(aten.embedding.default, (make(words, width), index))

@@ -20,6 +20,7 @@ from torch import fx
 
 from . import _adapter
 from .errors import Unsupported
+from .variants import variant_of
 from .work import Work, work_of
 
 
@@ -64,6 +65,7 @@ class Operation:
     generator: torch.Generator | None = None  # of a random operation that can be recomputed from its state
     once: bool = False
     work: Work = Work("other", "float32", 0, 0)
+    variant: Work = Work("other", "float32", 0, 0)  # the work as that of one kernel; see variants.py
     cost: int = 1
     workspace: int = 0  # bytes that the kernel needs in addition to its outputs, including outputs that are not read
     over: dict[Value, Overwrite] = field(default_factory=dict)  # inputs that it may overwrite
@@ -109,15 +111,19 @@ class Program:
     tangents: list[torch.Tensor] = field(default_factory=list)  # examples
     rewritten: list[fx.Node] = field(default_factory=list)  # given buffers that get new values at the gate
     early: int = 0  # how many of the results are those before the gate
+    held: int = 0  # bytes that the caller makes of the outputs and keeps during the backward pass
 
     @property
     def gate(self) -> Operation | None:
         return next((operation for operation in self.operations if operation.is_gate), None)
 
     def make_tangents(self) -> list[torch.Tensor]:
-        """New tensors with the values of the examples; takes the memory that a loss outside of the model takes."""
+        """New tensors with the values of the examples, and what else the caller keeps; takes the memory that a loss
+        outside of the model takes."""
         room = [torch.empty_like(t) for t in self.tangents if t.dim() for _ in range(LOSS_TENSORS)]
         tangents = [tangent.clone() for tangent in self.tangents]
+        if self.held:
+            tangents.append(torch.empty(self.held, dtype=torch.uint8, device=tangents[0].device))
         del room
         return tangents
 
@@ -131,7 +137,12 @@ def tensors(value: Any) -> list[torch.Tensor | None]:
     return []
 
 
-def analyse(trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[torch.Tensor] | None = None) -> Program:
+def analyse(
+    trace: _adapter.Trace,
+    inputs: list[torch.Tensor],
+    tangents: list[torch.Tensor] | None = None,
+    held: int = 0,
+) -> Program:
     """Finds the storages of a captured step by running it on fake tensors.
 
     Parameters
@@ -142,17 +153,22 @@ def analyse(trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[to
         The tensors for the placeholders before the tangents, in order; their data is not read.
     tangents : list of tensors
         Examples of the tangents.
+    held : int
+        Bytes that the caller makes of the outputs and keeps during the backward pass.
 
     Raises
     ------
     Unsupported
         For an operation that writes to its arguments, or returns both new storages and views.
     """
-    return _Analysis(trace, inputs, tangents or []).program()
+    return _Analysis(trace, inputs, tangents or [], held).program()
 
 
 class _Analysis:
-    def __init__(self, trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[torch.Tensor]) -> None:
+    def __init__(
+        self, trace: _adapter.Trace, inputs: list[torch.Tensor], tangents: list[torch.Tensor], held: int
+    ) -> None:
+        self.held = held
         self.module, self.graph = trace.module, trace.module.graph
         self.trace, self.tangents = trace, tangents
         self.fake: dict[fx.Node, Any] = {}
@@ -181,6 +197,8 @@ class _Analysis:
             self.alive.append(fake)
             self.value_of[node] = self.root_of[node] = value
             gate.workspace += LOSS_TENSORS * value.size if tangent.dim() else 0
+        if self.held:
+            gate.outputs.append(Value(-1, gate, len(gate.outputs), self.held, kept=True))
         return gate
 
     def place_gate(self) -> None:
@@ -234,7 +252,9 @@ class _Analysis:
                 )
         fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
         if any(fresh):
-            self.operation(node, outputs, fresh).work = work_of(node.target, args, kwargs, out)
+            operation = self.operation(node, outputs, fresh)
+            operation.work = work_of(node.target, args, kwargs, out)
+            operation.variant = variant_of(node.target, args, kwargs, out, operation.work)
         elif isinstance(out, torch.Tensor):
             self.alias(node, out)
         elif any(t is not None for t in outputs):
@@ -320,6 +340,7 @@ class _Analysis:
             self.tangents,
             [self.given[place] for place in self.trace.written] if self.gate is not None else [],
             len(self.trace.buffers) + len(self.trace.outputs) if self.gate is not None else 0,
+            self.held,
         )
 
     def drop_unread(self) -> None:

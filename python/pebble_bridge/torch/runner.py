@@ -43,6 +43,7 @@ class Compiler:
         self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
         self.drawn: set[Operation] = set()
         self.stored: set[Value] = set()
+        self.ending: set[Value] = set()  # values that are not saved when a step is split
         for index, node in enumerate(program.given):
             self.variable[node] = f"g{index}"
 
@@ -69,7 +70,7 @@ class Compiler:
         words = [self.spell(argument) for argument in node.args]
         words += [f"{key}={self.spell(argument)}" for key, argument in node.kwargs.items()]
         words += [f"{key}={text}" for key, text in (extra or {}).items()]
-        return f"{self.constant(function or node.target, 'f')}({', '.join(words)})"
+        return f"{self.constant(function or _adapter.kernel_of(node.target), 'f')}({', '.join(words)})"
 
     def tensor(self, node: fx.Node) -> str:
         """The variable of a resident or given node; creates its views if needed."""
@@ -138,6 +139,8 @@ class Compiler:
 
     def release(self, value: Value) -> None:
         """Drops the value and all its views."""
+        if value not in self.held and value in self.ending:  # it was not saved at the gate
+            return
         gone = self.held.pop(value)
         self.lines.append(" = ".join(gone) + " = None")
         dead = set(gone)
@@ -180,6 +183,7 @@ class Compiler:
         """Returns the results so far and saves the values that are in memory; views are created again later. Buffers are
         updated now, so what is recomputed later reads copies of the old ones."""
         results = self.results(range(self.program.early))
+        self.held = {value: names for value, names in self.held.items() if value not in self.ending}
         self.saved = [name_of(value) for value in self.held]
         self.saved += [f"h{value.index}" for value in sorted(self.stored, key=lambda value: value.index)]
         self.saved += [f"s{operation.index}" for operation in sorted(self.drawn, key=lambda operation: operation.index)]
@@ -270,9 +274,9 @@ def compile_step(
         ``step.source``. With `split`: ``forward(given, host)``, which returns its results and the saved values, and
         ``backward(given, saved, tangents, host)``, which empties the list of saved values.
     """
-    times = Counter(what for kind, what, _ in moves if kind == "compute")
-    replayed = {operation for operation, count in times.items() if count > 1 and operation.random}
-    compiler = Compiler(program, marks, replayed, watch, split)
+    compiler = Compiler(program, marks, replayed_operations(moves), watch, split)
+    if split:
+        compiler.ending = ending_values(moves)
     for kind, what, argument in moves:
         if kind == "compute":
             compiler.compute(what, *argument)
@@ -281,6 +285,33 @@ def compile_step(
         else:
             getattr(compiler, kind)(what)
     return compiler.finish()
+
+
+def replayed_operations(moves: Sequence[Move]) -> set[Operation]:
+    """Random operations that are computed more than once."""
+    times = Counter(what for kind, what, _ in moves if kind == "compute")
+    return {operation for operation, count in times.items() if count > 1 and operation.random}
+
+
+def ending_values(moves: Sequence[Move]) -> set[Value]:
+    """Values that are in memory at the gate and are freed after it before anything reads them: outputs, which belong to
+    the caller from then on."""
+    held, read, ending, late = set(), set(), set(), False
+    for kind, what, argument in moves:
+        if kind == "compute" and what.is_gate:
+            late = True
+        elif kind == "compute":
+            (read if late else held).update(argument[0])
+            read.update(what.reads if late else ())
+            if argument[1] is not None:
+                held.discard(argument[1])
+        elif not late and kind in ("free", "load"):
+            (held.discard if kind == "free" else held.add)(what)
+        elif late and kind == "free" and what in held and what not in read:
+            ending.add(what)
+        elif late:
+            read.add(what)
+    return ending
 
 
 def program_order_moves(program: Program) -> list[Move]:

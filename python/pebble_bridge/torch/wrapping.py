@@ -28,9 +28,12 @@ def budgeted_forward(model: nn.Module) -> Any:
     return forward
 
 
-def refuse_compiled(model: nn.Module) -> None:
-    """Rejects a model of which parts are compiled, and which torch cannot capture."""
+def refuse_compiled(model: nn.Module, inside: bool = False) -> None:
+    """Rejects a model of which parts are compiled, and which torch cannot capture; with `inside`, the model itself may
+    be: its plan runs in place of what torch.compile would do."""
     for name, module in model.named_modules():
+        if inside and module is model:
+            continue
         if hasattr(module, "_orig_mod") or module._compiled_call_impl is not None:
             place = f'the module "{name}"' if name else "the model"
             raise Unsupported(
