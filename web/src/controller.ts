@@ -349,7 +349,7 @@ export class Controller implements Actions {
     const loading = (this.loading = new AbortController());
     const model = this.model;
     const graph = model.graph;
-    model.shown = row;
+    if (!model.player) model.shown = row; // else what is shown stays what plays
     try {
       const buffer = await this.api.frames(plan, loading.signal);
       const layout = model.layout;
