@@ -121,7 +121,8 @@ static pb_status run(app *a, contest *c)
     pb_compare_request request = {.strategies = c->request.strategy, .games = c->games, .plan = c->request};
     if (status == PB_OK)
         status = pb_compare(&a->ctx, &c->base, &request, &a->arena, &c->result);
-    c->reduced = !app_option(a, OPT_ALL) && !app_option(a, OPT_STRATEGY);
+    /* The timed game has few strategies: all are shown. */
+    c->reduced = !app_option(a, OPT_ALL) && !app_option(a, OPT_STRATEGY) && c->games != PB_GAME_TIMED;
     if (app_option(a, OPT_GROUP))
         c->reduced = strcmp(app_option(a, OPT_GROUP), "paper") == 0 && !app_option(a, OPT_ALL);
     if (status == PB_OK)

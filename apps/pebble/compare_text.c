@@ -8,6 +8,7 @@
 #include "plain_print.h"
 #include "plan_print.h"
 #include "table.h"
+#include "timed_columns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,11 +22,27 @@ typedef struct sheet {
     table_column columns[MAX_COLUMNS];
     int count;
     bool games, transfers, costs; /* several games; some plan has transfers; costs are not extra work alone */
+    bool timed;                   /* only the timed game, which has columns of its own */
 } sheet;
 
 static void add_column(sheet *s, const char *title, bool right, int spare)
 {
     s->columns[s->count++] = (table_column){title, right, spare};
+}
+
+static void choose_timed(sheet *s)
+{
+    const pb_machine *m = s->c->base.timing->machine;
+    add_column(s, "", false, 0);
+    add_column(s, "strategy", false, 0);
+    for (int i = 0; i < TIMED_COLUMNS; i++)
+        if (timed_shows(m, (timed_column)i))
+            add_column(s, timed_title((timed_column)i), true, i == TIMED_COPIES ? 3 : 0);
+    add_column(s, "operations", true, 2);
+    if (s->costs)
+        add_column(s, "cost", true, 0);
+    add_column(s, "outcome", false, 0);
+    add_column(s, "gap", true, 1);
 }
 
 static void choose_columns(sheet *s)
@@ -41,6 +58,11 @@ static void choose_columns(sheet *s)
     }
     s->games = games & (games - 1);
     s->costs = w->alpha || w->beta;
+    s->timed = games == PB_GAME_TIMED;
+    if (s->timed) {
+        choose_timed(s);
+        return;
+    }
     add_column(s, "", false, 0);
     add_column(s, "strategy", false, 0);
     if (s->games)
@@ -138,6 +160,29 @@ static void ratio_text(const contest *c, uint64_t peak, char text[FIGURE_ROOM])
     snprintf(text, FIGURE_ROOM, "%.*f", share < 0.0995 ? 3 : 2, share);
 }
 
+static bool timed_line(const sheet *s, table *t, const pb_view_line *line, const char *name, const char *star)
+{
+    const contest *c = s->c;
+    const pb_plan_result *p = &c->result.rows[wins(c, line) ? c->result.winner : line->rows[0]];
+    char text[TIMED_COLUMNS][FIGURE_ROOM], operations[FIGURE_ROOM], cost[FIGURE_ROOM], gap[FIGURE_ROOM] = "";
+    const char *cells[MAX_COLUMNS];
+    int count = begin_cells(s, line, name, cells, star);
+    timed_texts(p->certificate, &p->schedule.metrics, text);
+    for (int i = 0; i < TIMED_COLUMNS; i++)
+        if (timed_shows(c->base.timing->machine, (timed_column)i))
+            cells[count++] = text[i];
+    short_number((pb_u128){0, pb_operation_count(&p->schedule.moves)}, DIGITS, operations);
+    cells[count++] = operations;
+    weighted_text(&p->schedule, c->base.graph, DIGITS, cost);
+    if (s->costs)
+        cells[count++] = cost;
+    cells[count++] = pb_outcome_name(p->schedule.outcome);
+    if (p->schedule.metrics.gap >= 0)
+        percent_text(p->schedule.metrics.gap, gap);
+    cells[count++] = gap;
+    return table_row(t, cells, star[0] ? "1;32" : NULL);
+}
+
 static bool found_line(const sheet *s, table *t, const pb_view_line *line, const char *name, const char *star)
 {
     enum { PEAK, RATIO, EXTRA, TOTAL, IO, COUNT, FLUX, COST, GAP, FIGURES };
@@ -200,8 +245,10 @@ static bool add_line(const sheet *s, table *t, const pb_view_line *line, bool un
     const char *star = !wins(s->c, line) ? "" : unicode ? "★" : "*";
     line_name(s->c, line, names);
     rest = rest_of(names);
-    bool ok = s->c->result.rows[line->rows[0]].certificate ? found_line(s, t, line, names, star)
-                                                           : failed_line(s, t, line, names);
+    bool found = s->c->result.rows[line->rows[0]].certificate != NULL;
+    bool ok = !found     ? failed_line(s, t, line, names)
+              : s->timed ? timed_line(s, t, line, names, star)
+                         : found_line(s, t, line, names, star);
     const char *cells[MAX_COLUMNS] = {"", rest};
     return ok && (!rest || table_row(t, cells, star[0] ? "1;32" : NULL));
 }
@@ -276,14 +323,18 @@ static void print_gap(const app *a, const contest *c, pb_game_kind kind)
         if (s->game != kind || !c->result.rows[i].certificate || s->metrics.gap < 0)
             continue;
         lower_bound = s->lower_bound; /* rows of one game share theirs */
-        least = s->metrics.makespan < least ? s->metrics.makespan : least;
+        uint64_t value = pb_metrics_objective(c->result.rows[i].game, &s->metrics);
+        least = value < least ? value : least;
     }
     if (least == UINT64_MAX)
         return;
     amount_text(lower_bound, unit, bound);
     amount_text(least, unit, best);
     int used = snprintf(text, sizeof text, "gap: how far the %s is above %s, ",
-                        kind == PB_GAME_TIERED ? "work plus io" : "work", bound);
+                        kind == PB_GAME_TIMED    ? pb_objective_name(c->base.objective)
+                        : kind == PB_GAME_TIERED ? "work plus io"
+                                                 : "work",
+                        bound);
     if (least == lower_bound)
         snprintf(text + used, sizeof text - (size_t)used, "the minimum of the %s game", pb_game_kind_name(kind));
     else
@@ -399,7 +450,7 @@ static pb_status print_rest(app *a, const contest *c)
         return front_print_text(a, c->base.graph, &c->result, &c->front);
     }
     putchar('\n');
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED; kind *= 2)
         print_gap(a, c, (pb_game_kind)kind);
     print_winner(a, c);
     pb_status status = front_print_text(a, c->base.graph, &c->result, &c->front);
@@ -429,6 +480,10 @@ pb_status print_comparison(app *a, const contest *c)
     if (c->reduced) {
         putchar('\n');
         print_titles(a, c);
+    }
+    if (s.timed && !app_option(a, OPT_QUIET)) {
+        putchar('\n');
+        print_wrapped(stdout, timed_note(), 0, 2, a->width);
     }
     return print_rest(a, c);
 }

@@ -5,6 +5,7 @@
 #include "plain_print.h"
 #include "plan_print.h"
 #include "table.h"
+#include "timed_columns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,11 +76,12 @@ static void mark_text(const app *a, const pb_sweep *s, uint32_t cell, char text[
  * took long. */
 typedef struct extras {
     bool games, recomputes, uncomputes, transfers, seconds;
+    bool timed; /* some line plays the timed game: how long its processors wait */
 } extras;
 
 static extras choose_extras(const app *a, const pb_sweep *s)
 {
-    extras e = {false, false, false, false, false};
+    extras e = {.timed = s->games & PB_GAME_TIMED};
     double seconds = 0;
     for (uint32_t l = 1; l < s->line_count; l++)
         e.games |= s->lines[l].game != s->lines[0].game;
@@ -116,6 +118,10 @@ static int choose_columns(extras e, table_column columns[MAX_COLUMNS])
         columns[count++] = (table_column){"uncompute", true, 6};
     if (e.transfers)
         columns[count++] = (table_column){"io", true, 7};
+    if (e.timed) {
+        columns[count++] = (table_column){timed_title(TIMED_WAIT_COPY), true, 0};
+        columns[count++] = (table_column){timed_title(TIMED_WAIT_MEMORY), true, 0};
+    }
     columns[count++] = (table_column){"flux", true, 3};
     columns[count++] = (table_column){"cost", true, 2};
     if (e.seconds)
@@ -155,9 +161,38 @@ static bool shown(const pb_sweep *s, uint32_t cell)
     return s->cells[cell].certificate != NULL;
 }
 
+/* Empty in the other games. */
+static void stall_texts(const pb_sweep_cell *c, const char *unit, char copies[FIGURE_ROOM], char room[FIGURE_ROOM])
+{
+    uint64_t stall[PB_STALL_COUNT];
+    if (c->schedule.game != PB_GAME_TIMED)
+        return;
+    pb_metrics_stalls(c->certificate, stall);
+    short_cost((pb_u128){0, stall[PB_STALL_COPY]}, unit, DIGITS, copies);
+    short_cost((pb_u128){0, stall[PB_STALL_MEMORY]}, unit, DIGITS, room);
+}
+
 static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bool first, extras e)
 {
-    enum { CAP, SHARE, NAME, OVERHEAD, BOUND, GAP, PEAK, RECOMPUTE, UNCOMPUTE, IO, FLUX, COST, SECONDS, MARK, TEXTS };
+    enum {
+        CAP,
+        SHARE,
+        NAME,
+        OVERHEAD,
+        BOUND,
+        GAP,
+        PEAK,
+        RECOMPUTE,
+        UNCOMPUTE,
+        IO,
+        COPY,
+        ROOM,
+        FLUX,
+        COST,
+        SECONDS,
+        MARK,
+        TEXTS
+    };
     char text[TEXTS][FIGURE_ROOM] = {{0}};
     const char *cells[MAX_COLUMNS] = {NULL}, *unit = s->graph->cost_unit;
     const bool wanted[TEXTS] = {[OVERHEAD] = true,
@@ -167,6 +202,8 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
                                 [RECOMPUTE] = e.recomputes,
                                 [UNCOMPUTE] = e.uncomputes,
                                 [IO] = e.transfers,
+                                [COPY] = e.timed,
+                                [ROOM] = e.timed,
                                 [FLUX] = true,
                                 [COST] = true,
                                 [SECONDS] = e.seconds,
@@ -196,12 +233,13 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
         cells[count++] = f->reason ? f->reason : "";
         return table_row(t, cells, "2");
     }
-    above_text(s, m->makespan, text[OVERHEAD]);
+    above_text(s, pb_metrics_objective(c->game, m), text[OVERHEAD]);
     if (f->bound_kind != PB_BOUND_NONE)
         above_text(s, f->lower_bound, text[BOUND]);
     if (m->gap >= 0)
         percent_text(m->gap, text[GAP]);
-    pb_quantity_text(m->peak, s->graph->size_unit, text[PEAK], FIGURE_ROOM);
+    pb_quantity_text(pb_metrics_capped(m), s->graph->size_unit, text[PEAK], FIGURE_ROOM);
+    stall_texts(c, unit, text[COPY], text[ROOM]);
     short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
     short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
     short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
@@ -346,7 +384,7 @@ static void print_cheapest(const app *a, const pb_sweep *s, uint32_t w)
 static void print_least(const app *a, const pb_sweep *s)
 {
     char text[4 * FIGURE_ROOM], peak[FIGURE_ROOM], proved[FIGURE_ROOM];
-    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIMED; kind *= 2, at++) {
         if (!(s->games & kind) || s->proved_least[at] == PB_UNLIMITED)
             continue;
         size_text(s, s->least_peak[at], peak);

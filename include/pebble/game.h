@@ -155,6 +155,11 @@ pb_status pb_timing_make(pb_context *ctx, const pb_graph *g, const pb_machine *m
  * `overhead` refer to it. It borrows from the timing. PB_ERANGE: the times together pass 2^64. */
 pb_status pb_timing_graph(pb_context *ctx, const pb_timing *t, pb_arena *result, const pb_graph **out);
 
+struct pb_game;
+/* Sets the cap of a timed game, and with it that of its machine's first memory.
+ *   in/out  *game    its machine, timing and graph are copies in `arena` that borrow from what was there */
+pb_status pb_game_with_cap(pb_arena *arena, struct pb_game *game, uint64_t cap);
+
 typedef struct pb_game {
     const pb_graph *graph;
     pb_game_kind kind;

@@ -21,6 +21,13 @@ double pb_metrics_gap(uint64_t makespan, uint64_t lower_bound);
 /* The weighted cost of these figures, in which recompute, uncompute and io are the cost of the work; not for the timed
  * game. False if it passes 128 bits. */
 bool pb_metrics_cost(const pb_metrics *m, const pb_weights *w, pb_u128 *cost);
+/* The same in any game. */
+bool pb_metrics_cost_in(const pb_game *game, const pb_metrics *m, const pb_weights *w, pb_u128 *cost);
+/* The figure that the cap limits: the peak; in the timed game that of the machine's first memory. */
+uint64_t pb_metrics_capped(const pb_metrics *m);
+
+/* Of the timed game: how long all processors together wait, by cause. */
+void pb_metrics_stalls(const pb_certificate *c, uint64_t stall[PB_STALL_COUNT]);
 
 typedef enum pb_axis { PB_AXIS_MOVES, PB_AXIS_TIME } pb_axis;
 

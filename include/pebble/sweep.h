@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 #define PB_NO_CELL UINT32_MAX
+enum { PB_SWEEP_GAMES = 4 };
 
 /* A strategy in the game that it plays. */
 typedef struct pb_sweep_line {
@@ -55,9 +56,9 @@ typedef struct pb_sweep {
 
     pb_stop stopped; /* not PB_GO_ON: cells may be missing, or could be better */
     unsigned games;  /* pb_game_kind bits of the lines */
-    /* For each game (index 0 remat, 1 reversible, 2 tiered): the proven minimum cap, and the smallest peak of any
-     * plan here, UINT64_MAX for none. */
-    uint64_t proved_least[3], least_peak[3];
+    /* For each game (index 0 remat, 1 reversible, 2 tiered, 3 timed): the proven minimum cap, and the smallest peak of
+     * any plan here (in the timed game of the first memory), UINT64_MAX for none. */
+    uint64_t proved_least[PB_SWEEP_GAMES], least_peak[PB_SWEEP_GAMES];
 
     /* Computed by pb_sweep_mark. */
     uint32_t *winner;     /* [weights * cap_count + cap]: a cell, PB_NO_CELL if nothing fits */

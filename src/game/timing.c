@@ -181,6 +181,29 @@ pb_status pb_timing_make(pb_context *ctx, const pb_graph *g, const pb_machine *m
     return status;
 }
 
+pb_status pb_game_with_cap(pb_arena *arena, pb_game *game, uint64_t cap)
+{
+    const pb_machine *from = game->timing->machine;
+    pb_machine *m = pb_arena_alloc(arena, 1, sizeof *m);
+    pb_machine_memory *memories = pb_arena_alloc(arena, from->memory_count, sizeof *memories);
+    pb_timing *timing = pb_arena_alloc(arena, 1, sizeof *timing);
+    pb_graph *g = pb_arena_alloc(arena, 1, sizeof *g);
+    if (!m || !memories || !timing || !g)
+        return PB_ENOMEM;
+    memcpy(memories, from->memories, from->memory_count * sizeof *memories);
+    memories[0].cap = cap;
+    *m = *from;
+    m->memories = memories;
+    *timing = *game->timing;
+    timing->machine = m;
+    *g = *game->graph;
+    g->priced_by = m;
+    game->cap = cap;
+    game->timing = timing;
+    game->graph = g;
+    return PB_OK;
+}
+
 static pb_status least_times(pb_context *ctx, const pb_timing *t, uint64_t *cost)
 {
     const pb_graph *g = t->graph;

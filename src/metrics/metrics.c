@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "base/context.h"
 
+#include <string.h>
+
 /* One copy of a value, in fast memory or in a tier: the level at which it was made (GONE: there is none), and the
  * highest level that read it. The latter outlasts its removal: the next copy comes after it. */
 typedef struct level {
@@ -148,14 +150,29 @@ uint64_t pb_metrics_objective(const pb_game *game, const pb_metrics *m)
     return game->kind == PB_GAME_TIMED && game->objective == PB_OBJECTIVE_SPAN ? m->span : m->makespan;
 }
 
-static bool timed_cost(const pb_game *game, pb_metrics *m)
+bool pb_metrics_cost_in(const pb_game *game, const pb_metrics *m, const pb_weights *w, pb_u128 *cost)
 {
-    const pb_weights *w = &game->weights;
-    pb_u128 flux;
-    m->cost = pbi_u128_product(w->alpha, m->peak);
-    return pbi_u128_scale(m->flux, w->beta, &flux) && pbi_u128_add(&m->cost, flux) &&
-           pbi_u128_add(&m->cost, pbi_u128_product(w->gamma, pb_metrics_objective(game, m)));
+    pb_u128 flux, sum = pbi_u128_product(w->alpha, m->peak);
+    if (game->kind != PB_GAME_TIMED)
+        return pb_metrics_cost(m, w, cost);
+    if (!pbi_u128_scale(m->flux, w->beta, &flux) || !pbi_u128_add(&sum, flux) ||
+        !pbi_u128_add(&sum, pbi_u128_product(w->gamma, pb_metrics_objective(game, m))))
+        return false;
+    *cost = sum;
+    return true;
 }
+
+void pb_metrics_stalls(const pb_certificate *c, uint64_t stall[PB_STALL_COUNT])
+{
+    const pb_game *game = pb_certificate_game(c);
+    const pb_lane_use *lanes = pb_certificate_totals(c)->timed.lanes;
+    memset(stall, 0, PB_STALL_COUNT * sizeof *stall);
+    for (uint32_t p = 0; game->kind == PB_GAME_TIMED && p < game->timing->machine->processor_count; p++)
+        for (int i = 0; i < PB_STALL_COUNT; i++)
+            stall[i] = pbi_add_saturated(stall[i], lanes[p].stall[i]);
+}
+
+uint64_t pb_metrics_capped(const pb_metrics *m) { return m->peaks ? m->peaks[0] : m->peak; }
 
 /* Everything is in the certificate. */
 static pb_status measure_timed(pb_context *ctx, const pb_certificate *c, pb_metrics *out)
@@ -176,7 +193,7 @@ static pb_status measure_timed(pb_context *ctx, const pb_certificate *c, pb_metr
     uint64_t needed = game->graph->needed_cost;
     bool alone = game->timing->machine->processor_count == 1;
     m.overhead = !alone ? -1.0 : needed ? (double)m.makespan / (double)needed - 1.0 : 0.0;
-    if (!timed_cost(game, &m))
+    if (!pb_metrics_cost_in(game, &m, &game->weights, &m.cost))
         return pbi_fail(ctx, PB_ERANGE, "the weighted cost exceeds 2^128; use smaller weights");
     *out = m;
     return PB_OK;

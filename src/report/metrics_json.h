@@ -3,7 +3,7 @@
 #define PBI_METRICS_JSON_H
 
 #include "base/out.h"
-#include "pebble/schedule.h"
+#include "pebble/verify.h"
 
 /* A key in its written form (with comma and colon), then the value; null for NULL. */
 void pbi_put_text(pbi_out *out, const char *key, const char *text);
@@ -13,5 +13,7 @@ void pbi_put_share(pbi_out *out, const char *key, double value); /* null if it i
 void pbi_put_weights(pbi_out *out, const char *key, const pb_weights *weights);
 /* {...} */
 void pbi_put_metrics(pbi_out *out, const pb_metrics *m, const pb_weights *weights);
+/* Of a timed plan ,"peaks":{...},"stalls":{...},"lanes":[...]; of another one, or without one (NULL), nothing. */
+void pbi_put_lanes(pbi_out *out, const pb_certificate *c);
 
 #endif

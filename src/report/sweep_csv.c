@@ -2,18 +2,21 @@
 #include "pebble/report.h"
 
 #include "base/out.h"
+#include "pebble/metrics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char names[] =
     "graph,game,strategy,chosen,alpha,beta,gamma,cap,cap_share,outcome,reason,peak,work,io,makespan,recompute,"
     "recompute_count,uncompute,flux,moves,depth,cost,overhead,lower_bound,gap,winner,front,knee,planned,from_cap,"
-    "policy,priorities,seconds\n";
+    "policy,priorities,seconds";
+/* In addition, if some line plays the timed game. */
+static const char timed_names[] = ",span,wait_copy,wait_processor,wait_memory,peaks";
 
 /* RFC 4180: quoted if the text contains a comma, a quote or a line break. */
-static void put_text(pbi_out *out, const char *text)
+static void csv_text(pbi_out *out, const char *text)
 {
-    text = text ? text : "";
     bool quoted = strpbrk(text, ",\"\r\n") != NULL;
     if (quoted)
         pbi_out_char(out, '"');
@@ -24,6 +27,11 @@ static void put_text(pbi_out *out, const char *text)
     }
     if (quoted)
         pbi_out_char(out, '"');
+}
+
+static void put_text(pbi_out *out, const char *text)
+{
+    csv_text(out, text ? text : "");
     pbi_out_char(out, ',');
 }
 
@@ -57,6 +65,30 @@ static void put_metrics(pbi_out *out, const pb_schedule *f)
     pb_cost_text(m->cost, &f->weights, text);
     put_text(out, text);
     put_real(out, m->overhead);
+}
+
+/* Peaks as "fast=5 far=3". */
+static void put_timed(pbi_out *out, const pb_sweep_cell *c)
+{
+    if (!c->certificate || c->game->kind != PB_GAME_TIMED) {
+        pbi_out_text(out, ",,,,,");
+        return;
+    }
+    const pb_machine *m = c->game->timing->machine;
+    const pb_timed_totals *t = &pb_certificate_totals(c->certificate)->timed;
+    uint64_t stall[PB_STALL_COUNT];
+    char text[1024] = "";
+    size_t used = 0;
+    pb_metrics_stalls(c->certificate, stall);
+    pbi_out_char(out, ',');
+    put_u64(out, t->span);
+    put_u64(out, stall[PB_STALL_COPY]);
+    put_u64(out, stall[PB_STALL_PROCESSOR]);
+    put_u64(out, stall[PB_STALL_MEMORY]);
+    for (uint32_t i = 0; i < m->memory_count && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.60s=%llu", i ? " " : "", m->memories[i].name,
+                                 (unsigned long long)t->peaks[i]);
+    csv_text(out, text);
 }
 
 static void put_row(pbi_out *out, const pb_sweep *s, uint32_t cell, bool front)
@@ -102,6 +134,8 @@ static void put_row(pbi_out *out, const pb_sweep *s, uint32_t cell, bool front)
         pbi_out_u64(out, f->priorities);
     pbi_out_char(out, ',');
     pbi_out_json_real(out, c->seconds);
+    if (s->games & PB_GAME_TIMED)
+        put_timed(out, c);
     pbi_out_char(out, '\n');
 }
 
@@ -116,8 +150,11 @@ pb_status pb_sweep_csv_write(pb_context *ctx, const pb_sweep *s, bool with_names
         for (uint32_t i = 0; i < s->front_count; i++)
             front[s->front[i]] = true;
         pbi_out_init(&out, ctx, sink);
-        if (with_names)
+        if (with_names) {
             pbi_out_text(&out, names);
+            pbi_out_text(&out, s->games & PB_GAME_TIMED ? timed_names : "");
+            pbi_out_char(&out, '\n');
+        }
         for (uint32_t i = 0; i < s->cell_count; i++)
             put_row(&out, s, i, front[i]);
         status = pbi_out_finish(&out);

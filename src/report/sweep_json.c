@@ -78,6 +78,7 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
         put_metrics(out, f);
     else
         pbi_out_text(out, ",\"metrics\":null");
+    pbi_put_lanes(out, c->certificate);
     pbi_out_text(out, ",\"lower_bound\":");
     if (f->bound_kind == PB_BOUND_NONE)
         pbi_out_text(out, "null");
@@ -97,7 +98,7 @@ static void put_games(pbi_out *out, const pb_sweep *s)
 {
     const char *join = "";
     pbi_out_text(out, ",\"games\":[");
-    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIMED; kind *= 2, at++) {
         if (!(s->games & kind))
             continue;
         pbi_out_text(out, join);

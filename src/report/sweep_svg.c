@@ -136,7 +136,7 @@ static void put_bound(const panel *p)
 {
     const pb_sweep *s = p->s;
     pb_game_kind kind = s->lines[0].game;
-    unsigned at = kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : 2;
+    unsigned at = kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : kind == PB_GAME_TIERED ? 2 : 3;
     double bottom = bottom_of(p), from = p->low;
     if (s->proved_least[at] != PB_UNLIMITED && (double)s->proved_least[at] > p->low) {
         double x = x_of(p, fmin((double)s->proved_least[at], p->high));

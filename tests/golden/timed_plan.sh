@@ -14,4 +14,3 @@ cat > by.json <<'G'
 {"format":"pebble-graph/1","nodes":[{"name":"a","size":1},{"name":"m","size":1,"byproduct_of":"a"},{"name":"b","size":1}],"edges":[["a","b"],["m","b"]]}
 G
 pebble plan by.json --game timed --machine m.json --cap 4 --ticks 20000 -q | head -n 2
-pebble compare g.json --game timed --machine m.json --cap 5

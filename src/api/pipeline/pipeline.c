@@ -354,7 +354,13 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     pb_context *ctx = job->ctx;
     uint64_t start = clock_of(ctx);
     pbi_job timed = with_end(job, start);
-    pb_status status = pbi_provenance(job, game, spec, result, out);
+    pb_status status;
+    if (game->kind == PB_GAME_TIMED) {
+        ctx->ticks = 0;
+        status = pbi_plan_timed(&timed, game, spec, result, out);
+        return is_answer(ctx, status) ? pbi_fault(job, game, spec, result, out) : status;
+    }
+    status = pbi_provenance(job, game, spec, result, out);
     if (status != PB_OK)
         return status;
     ctx->ticks = 0;
@@ -424,8 +430,7 @@ static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request
         status = check_start(ctx, game, request->start);
     bool timed = game->kind == PB_GAME_TIMED;
     if (status == PB_OK)
-        status = timed ? pbi_plan_timed(&job, game, &spec, result, &planned)
-                       : pbi_plan_row(&job, game, &spec, result, &planned);
+        status = pbi_plan_row(&job, game, &spec, result, &planned);
     if (status == PB_OK && request->attempts && !has_plan(&planned) && !timed)
         status = pbi_attempt(&job, game, &spec, result, &planned);
     if (status == PB_OK && request->find_least && !has_plan(&planned) && !timed) {

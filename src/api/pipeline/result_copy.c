@@ -26,6 +26,13 @@ static pb_status copy_moves(pb_arena *arena, pb_moves *moves)
         memcpy(copy.move, moves->move, (size_t)moves->count * sizeof *copy.move);
     if (moves->extra_count)
         memcpy(copy.extra, moves->extra, moves->extra_count * sizeof *copy.extra);
+    if (moves->when_count) {
+        copy.when = pb_arena_alloc(arena, (size_t)moves->when_count, sizeof *copy.when);
+        if (!copy.when)
+            return PB_ENOMEM;
+        memcpy(copy.when, moves->when, (size_t)moves->when_count * sizeof *copy.when);
+    }
+    copy.when_room = copy.when_count;
     copy.room = copy.count;
     copy.extra_room = copy.extra_count;
     *moves = copy;
@@ -43,6 +50,16 @@ static pb_status copy_offsets(pb_arena *arena, pb_addresses *a)
     return PB_OK;
 }
 
+static pb_status copy_peaks(pb_arena *arena, const pb_schedule *s, const uint64_t **out)
+{
+    uint64_t *peaks = pb_arena_alloc(arena, s->machine->memory_count, sizeof *peaks);
+    if (!peaks)
+        return PB_ENOMEM;
+    memcpy(peaks, *out, s->machine->memory_count * sizeof *peaks);
+    *out = peaks;
+    return PB_OK;
+}
+
 pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
 {
     pb_option *options = pb_arena_alloc(arena, s->option_count, sizeof *options);
@@ -54,6 +71,8 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
     s->options = options;
     if (status == PB_OK && s->addresses.align)
         status = copy_offsets(arena, &s->addresses);
+    if (status == PB_OK && s->metrics.peaks && s->machine)
+        status = copy_peaks(arena, s, &s->metrics.peaks);
     if (status == PB_OK)
         status = copy_text(arena, &s->reason);
     return status == PB_OK ? copy_text(arena, &s->note) : status;

@@ -6,7 +6,6 @@
 #include "api/pipeline/share.h"
 #include "base/arena.h"
 #include "base/context.h"
-#include "game/untimed.h"
 #include "plan/strategy.h"
 
 #include <string.h>
@@ -41,7 +40,7 @@ static pb_status plan_row(comparer *c, const pb_game *game, const pbi_spec *spec
     job.request = &request;
     pbi_share_begin(&share, job.ctx, request.time_ns);
     pb_status status = pbi_plan_row(&job, game, spec, c->result, &c->rows[c->count]);
-    if (status == PB_OK && request.attempts && !c->rows[c->count].certificate)
+    if (status == PB_OK && request.attempts && game->kind != PB_GAME_TIMED && !c->rows[c->count].certificate)
         status = pbi_attempt(&job, game, spec, c->result, &c->rows[c->count]);
     pbi_share_end(&share);
     if (status == PB_EBUG) /* a bug in one row is reported in that row, and the others continue */
@@ -86,7 +85,7 @@ static pb_status add_all(comparer *c, pb_game_kind kind)
 /* A schedule has one game: it must be one of those that are played. */
 static pb_status check_game(const comparer *c, const pbi_spec *spec, unsigned games)
 {
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED; kind *= 2)
         if ((games & kind) && pbi_spec_plays(spec, (pb_game_kind)kind))
             return PB_OK;
     return pbi_fail(c->job.ctx, PB_EINVAL, "%.200s is a plan of the %s game; add that game, or leave the file out",
@@ -96,7 +95,7 @@ static pb_status check_game(const comparer *c, const pbi_spec *spec, unsigned ga
 static pb_status compare_list(comparer *c, unsigned games, const char *list)
 {
     pb_status status = PB_OK;
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED && status == PB_OK; kind *= 2)
         for (const char *at = list; (games & kind) && *at && status == PB_OK;) {
             const char *end = pbi_spec_end(at);
             pbi_spec spec;
@@ -121,7 +120,7 @@ static uint32_t count_list(unsigned games, const char *list)
 {
     uint32_t count, total = 0;
     const pb_strategy *rows = pb_strategies(&count);
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIMED; kind *= 2)
         for (const char *at = list; (games & kind) && *at;) {
             const char *end = pbi_spec_end(at);
             bool all = end - at == 3 && memcmp(at, "all", 3) == 0;
@@ -175,7 +174,7 @@ static pb_status prove_more(comparer *c, proofs *p)
     pb_bounds *bounds;
     pb_schedule s = {.lower_bound = 0};
     game.kind = p->kind;
-    if (!p->played || p->optimal || p->infeasible || game.borrow || !c->job.request->prove)
+    if (!p->played || p->optimal || p->infeasible || game.borrow || !c->job.request->prove || p->kind == PB_GAME_TIMED)
         return PB_OK;
     pb_status status = pbi_bounds_raise(&c->job, &game, PBI_BOUNDS_PROOF, c->job.cache, &bounds);
     if (status != PB_OK)
@@ -205,8 +204,9 @@ static void share_proofs(comparer *c, const proofs *p)
         }
         if (!s->has_metrics)
             continue;
-        s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
-        if (counts_work(&c->base->weights) && s->metrics.makespan == s->lower_bound)
+        uint64_t value = pb_metrics_objective(c->rows[i].game, &s->metrics);
+        s->metrics.gap = pb_metrics_gap(value, s->lower_bound);
+        if (counts_work(&c->base->weights) && value == s->lower_bound)
             s->outcome = PB_OPTIMAL;
     }
 }
@@ -218,7 +218,7 @@ static pb_status add_least(comparer *c, proofs *p, pb_comparison *out)
     pb_game game = *c->base;
     const pb_least_fact *fact;
     game.kind = p->kind;
-    if (!p->played || p->found || !c->job.request->find_least)
+    if (!p->played || p->found || !c->job.request->find_least || p->kind == PB_GAME_TIMED)
         return PB_OK;
     pb_status status = pbi_least_after(c->job.ctx, &game, p->infeasible != NULL, c->job.request, c->result, &fact);
     if (status != PB_OK || !fact)
@@ -252,7 +252,7 @@ static void inherit(const comparer *c, proofs *remat, const proofs *tiered)
 
 static pb_status apply_proofs(comparer *c, pb_comparison *out)
 {
-    enum { REMAT, REVERSIBLE, TIERED, GAMES };
+    enum { REMAT, REVERSIBLE, TIERED, TIMED, GAMES };
     proofs p[GAMES];
     pb_status status = PB_OK;
     for (int i = REMAT; i < GAMES; i++) {
@@ -274,9 +274,6 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_requ
     const pb_request *plan = &request->plan;
     const char *list = request->strategies ? request->strategies : "all";
     comparer c = {.base = base, .result = result, .total = count_list(request->games, list)};
-    pb_status untimed = pbi_untimed(ctx, base, "compare");
-    if (untimed != PB_OK)
-        return untimed;
     ctx->stopped = PB_GO_ON;
     if (plan->time_ns && ctx->clock_ns && !plan->time_each)
         c.end_ns = ctx->clock_ns(ctx->callback_state) + plan->time_ns;

@@ -51,6 +51,7 @@ static void put_row(pbi_out *out, const pb_plan_result *p, const pb_game *base)
         pbi_put_metrics(out, &s->metrics, &s->weights);
     else
         pbi_out_text(out, "null");
+    pbi_put_lanes(out, p->certificate);
     if (s->bound_kind == PB_BOUND_NONE)
         pbi_out_text(out, ",\"lower_bound\":null");
     else

@@ -96,13 +96,16 @@ static void put_plan(chart *c, const pb_plan_result *p, double y)
 {
     char text[TEXT];
     const pb_metrics *m = &p->schedule.metrics;
-    double width = c->most_peak > 0 ? PEAK_WIDTH * ((double)m->peak / c->most_peak) : 0;
+    /* With several processors nothing compares with the makespan; the cap is that of the first memory. */
+    double overhead = m->overhead > 0 ? m->overhead : 0;
+    uint64_t peak = pb_metrics_capped(m);
+    double width = c->most_peak > 0 ? PEAK_WIDTH * ((double)peak / c->most_peak) : 0;
     put_bar(c, PEAKS, y, width, "#0a7cc4", false);
-    pb_quantity_text(m->peak, c->base->graph->size_unit, text, sizeof text);
+    pb_quantity_text(peak, c->base->graph->size_unit, text, sizeof text);
     pbi_svg_label(&c->out, PEAKS + width + 6, y + 11, "start", "small", text);
-    double extra = c->most_extra > 0 ? m->overhead / c->most_extra : 0;
+    double extra = c->most_extra > 0 ? overhead / c->most_extra : 0;
     put_bar(c, EXTRAS, y, EXTRA_WIDTH * (extra < 1 ? extra : 1), "#d9600b", extra > 1);
-    snprintf(text, sizeof text, m->overhead < 0.1 && m->overhead > 0 ? "%.1f %%%s" : "%.0f %%%s", 100 * m->overhead,
+    snprintf(text, sizeof text, overhead < 0.1 && overhead > 0 ? "%.1f %%%s" : "%.0f %%%s", 100 * overhead,
              p->schedule.outcome == PB_OPTIMAL ? ", optimal" : "");
     pbi_svg_label(&c->out, EXTRAS + EXTRA_WIDTH * (extra < 1 ? extra : 1) + (extra > 1 ? 14 : 6), y + 11, "start",
                   "small", text);

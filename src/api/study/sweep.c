@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/workers.h"
-#include "game/untimed.h"
 #include "plan/strategy.h"
 
 #include <stdatomic.h>
@@ -115,14 +114,11 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     slot *t = &h->c->slots[cell];
     pbi_job job = s->job;
     pb_request request = s->plan;
-    pb_game game = *s->base;
-    request.start = start_of(s, cell);
+    pb_game game;
+    request.start = o->lines[line].game == PB_GAME_TIMED ? NULL : start_of(s, cell);
     if (request.bound_effort) /* the requested effort is for all caps together */
         request.bound_effort = request.bound_effort / o->cap_count + 1;
     job.request = &request;
-    game.kind = o->lines[line].game;
-    game.cap = o->caps[pb_sweep_cap_of(o, cell)];
-    game.weights = o->weights[pb_sweep_weights_of(o, cell)];
     job.ctx = &h->ctx;
     job.cache = cache;
     job.no_proofs = !request.prove;
@@ -130,7 +126,9 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     h->ctx.error.message[0] = '\0';
     pb_arena_init(&t->arena, &h->ctx);
     t->used = true;
-    t->status = pbi_plan_row(&job, &game, &s->specs[line], &t->arena, &t->planned);
+    t->status = pbi_sweep_game(s, cell, &t->arena, &game);
+    if (t->status == PB_OK)
+        t->status = pbi_plan_row(&job, &game, &s->specs[line], &t->arena, &t->planned);
     if (t->status != PB_OK)
         memcpy(t->message, h->ctx.error.message, sizeof t->message - 1);
     atomic_fetch_add(&h->c->done, 1);
@@ -199,7 +197,10 @@ static pb_status take_slot(pbi_sweep_state *s, const slot *t, uint32_t cell)
         f->schedule = blank.schedule;
     }
     f->tried = true;
-    return pbi_schedule_copy(s->result, &f->schedule);
+    pb_status status = pbi_schedule_copy(s->result, &f->schedule);
+    if (s->base->kind == PB_GAME_TIMED) /* it is in the worker's arena */
+        f->schedule.machine = NULL;
+    return status;
 }
 
 static pb_status take_all(crew *c)
@@ -362,6 +363,8 @@ static pb_game_kind game_of(const pbi_sweep_state *s, const pbi_spec *spec)
     const pb_strategy *row = spec->row;
     if (s->request->game)
         return (pb_game_kind)s->request->game;
+    if (s->base->kind == PB_GAME_TIMED)
+        return PB_GAME_TIMED;
     if (spec->given && (row->traits & PB_TRAIT_MOVES))
         return spec->given->game;
     if (s->base->tier_count && (row->games & PB_GAME_TIERED))
@@ -459,9 +462,6 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
     pb_sweep sweep = {.graph = base->graph};
     pbi_sweep_state s = {.ctx = ctx, .base = base, .request = request, .result = result, .out = &sweep};
     pb_arena scratch;
-    pb_status untimed = pbi_untimed(ctx, base, "sweep");
-    if (untimed != PB_OK)
-        return untimed;
     ctx->stopped = PB_GO_ON;
     s.plan = request->plan;
     s.plan.strategy = NULL;

@@ -5,7 +5,6 @@
 #include "api/pipeline/share.h"
 #include "base/checked.h"
 #include "base/context.h"
-#include "game/untimed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +31,8 @@ static pb_game_kind first_game(const pb_game *base, const pb_sweep_request *requ
     unsigned games = row ? row->games : PB_GAME_ALL;
     if (request->game)
         return (pb_game_kind)request->game;
+    if (base->kind == PB_GAME_TIMED)
+        return PB_GAME_TIMED;
     if (base->tier_count && (games & PB_GAME_TIERED))
         return PB_GAME_TIERED;
     return games & PB_GAME_REMAT ? PB_GAME_REMAT : PB_GAME_REVERSIBLE;
@@ -118,6 +119,8 @@ static pb_status find_most(chooser *c, uint64_t *cap)
 static pb_status one_cap(chooser *c, const char *text, uint64_t *cap)
 {
     char why[256];
+    if (strcmp(text, "least") == 0 && c->game.kind == PB_GAME_TIMED)
+        return pbi_fail(c->ctx, PB_EINVAL, "the smallest cap of the timed game is not known; name a size or 30%%");
     if (strcmp(text, "least") == 0)
         return find_least(c, cap);
     if (pb_size_parse(text, c->game.graph->size_unit, c->program_peak, cap, why, sizeof why))
@@ -153,9 +156,18 @@ static pb_status go_lower(chooser *c, uint64_t high, uint64_t *low)
     return status;
 }
 
+/* The smallest cap of the timed game is not known: from 100 % to 30 %, below the machine's memory. */
+static pb_status add_timed(chooser *c)
+{
+    uint64_t high = c->program_peak < c->game.cap ? c->program_peak : c->game.cap;
+    return add_range(c, high, c->program_peak / 10 * 3 < high ? c->program_peak / 10 * 3 : high, c->points);
+}
+
 static pb_status add_default(chooser *c)
 {
     uint64_t high, low;
+    if (c->game.kind == PB_GAME_TIMED)
+        return add_timed(c);
     pb_status status = find_most(c, &high);
     if (status == PB_OK)
         status = find_least(c, &low);
@@ -193,9 +205,6 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
                                pb_arena *result, pb_sweep_request *request)
 {
     chooser c = {.ctx = ctx, .game = *base, .request = request, .points = points, .result = result};
-    pb_status untimed = pbi_untimed(ctx, base, "sweep");
-    if (untimed != PB_OK)
-        return untimed;
     if (points < 1 || points > PB_SWEEP_MAX_CAPS)
         return pbi_fail(ctx, PB_EINVAL, "expected a number of points from 1 to %d", PB_SWEEP_MAX_CAPS);
     c.game.kind = first_game(base, request);

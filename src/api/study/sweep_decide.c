@@ -16,9 +16,9 @@ pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch)
 {
     size_t caps = s->out->cap_count;
     s->found = pb_arena_zero(scratch, s->out->cell_count, sizeof *s->found);
-    s->makespan = pb_arena_zero(scratch, 3 * caps, sizeof *s->makespan);
-    s->cost = pb_arena_zero(scratch, 3 * caps * s->out->weights_count, sizeof *s->cost);
-    for (int g = 0; g < 3; g++)
+    s->makespan = pb_arena_zero(scratch, PB_SWEEP_GAMES * caps, sizeof *s->makespan);
+    s->cost = pb_arena_zero(scratch, PB_SWEEP_GAMES * caps * s->out->weights_count, sizeof *s->cost);
+    for (uint32_t g = 0; g < PB_SWEEP_GAMES; g++)
         s->no_plan[g] = s->out->cap_count;
     return s->found && s->makespan && s->cost ? PB_OK : PB_ENOMEM;
 }
@@ -28,7 +28,7 @@ static bool counts_work_only(const pb_weights *w) { return !w->alpha && !w->beta
 
 static struct pbi_cost_bound *cost_bound(const pbi_sweep_state *s, uint32_t w, uint32_t game, uint32_t k)
 {
-    return &s->cost[(w * 3 + game) * s->out->cap_count + k];
+    return &s->cost[(w * PB_SWEEP_GAMES + game) * s->out->cap_count + k];
 }
 
 static void raise_cost(struct pbi_cost_bound *bound, pb_u128 cost)
@@ -62,7 +62,7 @@ void pbi_sweep_share(pbi_sweep_state *s)
     uint32_t caps = s->out->cap_count;
     for (uint32_t i = 0; i < s->out->cell_count; i++)
         note_cell(s, i);
-    for (uint32_t game = 0; game < 3; game++)
+    for (uint32_t game = 0; game < PB_SWEEP_GAMES; game++)
         for (uint32_t k = 1; k < caps; k++) {
             uint64_t *makespan = &s->makespan[game * caps + k];
             *makespan = makespan[0] > makespan[-1] ? makespan[0] : makespan[-1];
@@ -74,13 +74,33 @@ void pbi_sweep_share(pbi_sweep_state *s)
         }
 }
 
+/* The game of a cell, but for its cap: enough for costs. */
+static pb_game priced_game(const pbi_sweep_state *s, uint32_t cell)
+{
+    pb_game game = *s->base;
+    game.kind = s->out->lines[pb_sweep_line_of(s->out, cell)].game;
+    return game;
+}
+
+pb_status pbi_sweep_game(const pbi_sweep_state *s, uint32_t cell, pb_arena *arena, pb_game *out)
+{
+    const pb_sweep *o = s->out;
+    pb_game game = priced_game(s, cell);
+    game.cap = o->caps[pb_sweep_cap_of(o, cell)];
+    game.weights = o->weights[pb_sweep_weights_of(o, cell)];
+    *out = game;
+    return game.kind == PB_GAME_TIMED ? pb_game_with_cap(arena, out, game.cap) : PB_OK;
+}
+
 static bool meets_bound(const pbi_sweep_state *s, uint32_t cell, const pb_metrics *m, pb_u128 cost)
 {
     const pb_sweep *o = s->out;
     uint32_t w = pb_sweep_weights_of(o, cell), k = pb_sweep_cap_of(o, cell);
     uint32_t game = pbi_game_at(o->lines[pb_sweep_line_of(o, cell)].game);
     const struct pbi_cost_bound *bound = cost_bound(s, w, game, k);
-    if (counts_work_only(&o->weights[w]) && m->makespan <= s->makespan[game * o->cap_count + k])
+    pb_game played = priced_game(s, cell);
+    uint64_t value = pb_metrics_objective(&played, m);
+    if (counts_work_only(&o->weights[w]) && value <= s->makespan[game * o->cap_count + k])
         return true;
     return bound->known && pb_u128_compare(cost, bound->cost) <= 0;
 }
@@ -104,9 +124,10 @@ static void consider(const pbi_sweep_state *s, uint32_t cell, uint32_t source, c
 {
     const pb_sweep *o = s->out;
     const pb_metrics *m = &source_schedule(s, source)->metrics;
+    pb_game game = priced_game(s, cell);
     pb_u128 cost;
-    if (m->peak > o->caps[pb_sweep_cap_of(o, cell)] ||
-        !pb_metrics_cost(m, &o->weights[pb_sweep_weights_of(o, cell)], &cost))
+    if (pb_metrics_capped(m) > o->caps[pb_sweep_cap_of(o, cell)] ||
+        !pb_metrics_cost_in(&game, m, &o->weights[pb_sweep_weights_of(o, cell)], &cost))
         return;
     int order = best->source == PB_NO_CELL ? -1 : pb_u128_compare(cost, best->cost);
     if (order == 0)
@@ -173,7 +194,8 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
         return PB_ENOMEM;
     *moves = from->moves;
     const pb_strategy *row = pb_strategy_find(from->strategy);
-    bool as_asked = row && (row->traits & PB_TRAIT_FILE); /* the user's own plan is shown as it is */
+    /* The user's own plan is shown as it is; clean-up knows no times. */
+    bool as_asked = (row && (row->traits & PB_TRAIT_FILE)) || c->game->kind == PB_GAME_TIMED;
     pb_status status = as_asked ? pbi_certify_as_made(s->ctx, c->game, moves, s->result, &made)
                                 : pbi_certify(s->ctx, c->game, false, moves, s->result, &made);
     if (status == PB_OK && !made.verdict.certificate)
@@ -208,11 +230,13 @@ static pb_status put_bounds(pbi_sweep_state *s, uint32_t cell)
     f->cost_bound = bound->cost;
     if (!f->has_metrics)
         return PB_OK;
-    if (f->metrics.makespan < f->lower_bound || (bound->known && pb_u128_compare(f->metrics.cost, bound->cost) < 0))
+    pb_game game_played = priced_game(s, cell);
+    uint64_t value = pb_metrics_objective(&game_played, &f->metrics);
+    if (value < f->lower_bound || (bound->known && pb_u128_compare(f->metrics.cost, bound->cost) < 0))
         return pbi_fail(s->ctx, PB_EBUG,
                         "strategy %s has a plan of %" PRIu64 " under the cap %" PRIu64 ", below the bound %" PRIu64,
-                        f->strategy, f->metrics.makespan, f->cap, f->lower_bound);
-    f->metrics.gap = f->bound_kind == PB_BOUND_NONE ? -1 : pb_metrics_gap(f->metrics.makespan, f->lower_bound);
+                        f->strategy, value, f->cap, f->lower_bound);
+    f->metrics.gap = f->bound_kind == PB_BOUND_NONE ? -1 : pb_metrics_gap(value, f->lower_bound);
     return PB_OK;
 }
 
@@ -220,15 +244,14 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
 {
     const pb_sweep *o = s->out;
     const pbi_finding *own = &s->found[cell];
-    uint32_t w = pb_sweep_weights_of(o, cell), l = pb_sweep_line_of(o, cell), k = pb_sweep_cap_of(o, cell);
+    uint32_t l = pb_sweep_line_of(o, cell), k = pb_sweep_cap_of(o, cell);
     uint32_t game = pbi_game_at(o->lines[l].game);
     pb_sweep_cell *c = &o->cells[cell];
     pb_plan_result blank;
-    pb_game played = *s->base;
-    played.kind = o->lines[l].game;
-    played.cap = o->caps[k];
-    played.weights = o->weights[w];
-    pb_status status = pbi_provenance(&s->job, &played, &s->specs[l], s->result, &blank);
+    pb_game played;
+    pb_status status = pbi_sweep_game(s, cell, s->result, &played);
+    if (status == PB_OK)
+        status = pbi_provenance(&s->job, &played, &s->specs[l], s->result, &blank);
     if (status != PB_OK)
         return status;
     *c = (pb_sweep_cell){.schedule = blank.schedule, .game = blank.game, .from = PB_NO_CELL, .planned = own->tried};
@@ -258,10 +281,10 @@ pb_status pbi_sweep_prove_least(pbi_sweep_state *s)
     uint64_t limit = s->ctx->tick_limit;
     pb_status status = PB_OK;
     s->ctx->tick_limit = 0; /* that is the limit of each plan */
-    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2, at++) {
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIMED && status == PB_OK; kind *= 2, at++) {
         pb_game game = *s->base;
         pbi_share share;
-        if (!(s->out->games & kind))
+        if (!(s->out->games & kind) || kind == PB_GAME_TIMED) /* its bounds do not know the smallest cap */
             continue;
         game.kind = (pb_game_kind)kind;
         pbi_share_begin(&share, s->ctx, s->request->time_ns / SHARES);
@@ -275,7 +298,7 @@ pb_status pbi_sweep_prove_least(pbi_sweep_state *s)
 static void note_least(pbi_sweep_state *s)
 {
     pb_sweep *o = s->out;
-    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIMED; kind *= 2, at++) {
         const pb_bounds *bounds = &s->least[at];
         o->least_peak[at] = UINT64_MAX;
         o->proved_least[at] = 0;
@@ -288,14 +311,15 @@ static void note_least(pbi_sweep_state *s)
     for (uint32_t i = 0; i < s->request->known_count; i++) {
         const pb_plan_result *known = &s->request->known[i];
         uint64_t *least = &o->least_peak[pbi_game_at(known->schedule.game)];
-        if (known->certificate && (o->games & known->schedule.game) && known->schedule.metrics.peak < *least)
-            *least = known->schedule.metrics.peak;
+        if (known->certificate && (o->games & known->schedule.game) &&
+            pb_metrics_capped(&known->schedule.metrics) < *least)
+            *least = pb_metrics_capped(&known->schedule.metrics);
     }
     for (uint32_t i = 0; i < o->cell_count; i++) {
         const pb_schedule *f = &o->cells[i].schedule;
         uint64_t *least = &o->least_peak[pbi_game_at(f->game)];
-        if (o->cells[i].certificate && f->metrics.peak < *least)
-            *least = f->metrics.peak;
+        if (o->cells[i].certificate && pb_metrics_capped(&f->metrics) < *least)
+            *least = pb_metrics_capped(&f->metrics);
     }
 }
 

@@ -29,16 +29,18 @@ typedef struct pbi_sweep_state {
         bool known;
         pb_u128 cost;
     } * cost;
-    pb_bounds least[3];     /* by game: bounds under any cap, for the games that are played */
-    uint32_t no_plan[3];    /* by game: this cap and all smaller ones are infeasible; cap_count: not known */
-    uint32_t no_plan_at[3]; /* a cell that proves it */
+    pb_bounds least[PB_SWEEP_GAMES];  /* by game: bounds under any cap, for the games that are played */
+    uint32_t no_plan[PB_SWEEP_GAMES]; /* by game: this cap and all smaller ones are infeasible; cap_count: not known */
+    uint32_t no_plan_at[PB_SWEEP_GAMES]; /* a cell that proves it */
 } pbi_sweep_state;
 
 static inline uint32_t pbi_game_at(pb_game_kind kind)
 {
-    return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : 2;
+    return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : kind == PB_GAME_TIERED ? 2 : 3;
 }
 
+/* The game of a cell. In the timed game the machine has the cell's cap; it is in `arena`. */
+pb_status pbi_sweep_game(const pbi_sweep_state *s, uint32_t cell, pb_arena *arena, pb_game *out);
 /* Allocates the bounds, with nothing known. */
 pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch);
 /* Fills `least`. Runs before planning, which may use up the time: the bounds would then be weaker than those of other
