@@ -12,6 +12,7 @@ typedef struct state {
     uint8_t fast[TF_MAX], far[TF_MAX]; /* ABSENT, READY, COMING */
     uint8_t who[LANES], rest[LANES];   /* the node that a lane works on, and the ticks left */
     uint8_t held;                      /* what an overwritten input leaves until the computation ends */
+    uint8_t recipe, again;             /* of the running computation: by its recipe; for by-products only */
     uint32_t made;
 } state;
 
@@ -30,7 +31,7 @@ static uint64_t pack(const state *s)
         x = x << 4 | (uint64_t)s->fast[v] << 2 | s->far[v];
     for (int l = 0; l < LANES; l++)
         x = x << 7 | (uint64_t)s->who[l] << 4 | s->rest[l];
-    return x << 9 | (uint64_t)s->held << 5 | s->made;
+    return x << 11 | (uint64_t)s->recipe << 10 | (uint64_t)s->again << 9 | (uint64_t)s->held << 5 | s->made;
 }
 
 static state unpack(uint64_t x)
@@ -38,7 +39,9 @@ static state unpack(uint64_t x)
     state s;
     s.made = x & 31;
     s.held = x >> 5 & 15;
-    x >>= 9;
+    s.again = x >> 9 & 1;
+    s.recipe = x >> 10 & 1;
+    x >>= 11;
     for (int l = LANES; l-- > 0; x >>= 7) {
         s.rest[l] = x & 15;
         s.who[l] = x >> 4 & 7;
@@ -70,19 +73,24 @@ static uint32_t memory_of(const tf_problem *p, const state *s)
     uint32_t sum = p->fixed + s->held;
     for (uint32_t v = 0; v < p->node_count; v++)
         sum += s->fast[v] != ABSENT ? p->size[v] : 0;
-    return sum + (s->who[PROCESSOR] != NOBODY ? p->workspace[s->who[PROCESSOR]] : 0);
+    if (s->who[PROCESSOR] == NOBODY)
+        return sum;
+    return sum + (s->recipe ? p->recipe_workspace : p->workspace)[s->who[PROCESSOR]];
 }
 
 /* The lane has done its work. */
-static void end_lane(state *s, int lane)
+static void end_lane(const tf_problem *p, state *s, int lane)
 {
     uint8_t v = s->who[lane];
     if (lane == OUT)
         s->far[v] = READY;
-    else
+    else if (lane == IN || !s->again)
         s->fast[v] = READY;
+    for (uint32_t w = 0; w < TF_MAX && lane == PROCESSOR; w++)
+        if ((p->parts[v] >> w & 1) && s->fast[w] == COMING && s->who[IN] != w)
+            s->fast[w] = READY;
     if (lane == PROCESSOR)
-        s->held = 0;
+        s->held = s->again = s->recipe = 0;
     s->who[lane] = NOBODY;
     s->rest[lane] = 0;
 }
@@ -93,14 +101,14 @@ static void begin_lane(search *x, state s, int lane, uint32_t v, uint32_t ticks)
     s.rest[lane] = (uint8_t)ticks;
     if (lane == OUT)
         s.far[v] = COMING;
-    else
+    else if (lane == IN || !s.again)
         s.fast[v] = COMING;
     if (lane == PROCESSOR)
         s.made |= 1u << v;
     if (memory_of(x->p, &s) > x->p->cap)
         return;
     if (!ticks)
-        end_lane(&s, lane);
+        end_lane(x->p, &s, lane);
     add(x, &s);
 }
 
@@ -110,22 +118,54 @@ static bool lane_free(const search *x, const state *s, int lane)
     return s->who[lane] == NOBODY && (!shared || s->who[OUT + IN - lane] == NOBODY);
 }
 
-static void try_compute(search *x, const state *s, uint32_t v)
+/* Computes v by these inputs, over each of those that may be overwritten or none; *s says what else is made. */
+static void try_way(search *x, const state *s, uint32_t v, uint32_t reads, uint32_t inplace)
 {
     const tf_problem *p = x->p;
-    if ((p->given >> v & 1) || s->fast[v] != ABSENT || s->who[PROCESSOR] != NOBODY || (p->once & s->made) >> v & 1)
-        return;
+    uint32_t ticks = (s->recipe ? p->recipe_duration : p->duration)[v];
     for (uint32_t u = 0; u < p->node_count; u++)
-        if ((p->reads[v] >> u & 1) && s->fast[u] != READY)
+        if ((reads >> u & 1) && s->fast[u] != READY)
             return;
-    begin_lane(x, *s, PROCESSOR, v, p->duration[v]);
-    for (uint32_t u = 0; u < p->node_count; u++)
-        if ((p->inplace[v] & p->reads[v]) >> u & 1 && s->who[OUT] != u) {
+    begin_lane(x, *s, PROCESSOR, v, ticks);
+    for (uint32_t u = 0; u < p->node_count && !s->again; u++)
+        if ((inplace & reads) >> u & 1 && s->who[OUT] != u) {
             state t = *s;
             t.fast[u] = ABSENT;
             t.held = (uint8_t)(p->size[u] > p->size[v] ? p->size[u] - p->size[v] : 0);
-            begin_lane(x, t, PROCESSOR, v, p->duration[v]);
+            begin_lane(x, t, PROCESSOR, v, ticks);
         }
+}
+
+static void try_compute(search *x, const state *s, uint32_t v)
+{
+    const tf_problem *p = x->p;
+    uint32_t parts = 0;
+    if (s->who[PROCESSOR] != NOBODY)
+        return;
+    for (uint32_t w = 0; w < p->node_count; w++)
+        parts |= p->parts[w];
+    if ((p->recipes >> v & 1) && s->fast[v] == ABSENT && (s->made | p->given) >> v & 1) {
+        state t = *s;
+        t.recipe = 1;
+        try_way(x, &t, v, p->recipe_reads[v], p->recipe_inplace[v]);
+    }
+    if ((p->given | parts | (p->once & s->made)) >> v & 1)
+        return;
+    for (uint32_t also = p->parts[v];; also = (also - 1) & p->parts[v]) {
+        state t = *s;
+        bool fine = s->fast[v] == ABSENT || (s->fast[v] == READY && also);
+        t.again = s->fast[v] != ABSENT;
+        for (uint32_t w = 0; w < p->node_count; w++)
+            if (also >> w & 1) {
+                fine &= s->fast[w] == ABSENT;
+                t.fast[w] = COMING;
+                t.made |= 1u << w;
+            }
+        if (fine)
+            try_way(x, &t, v, p->reads[v], p->inplace[v]);
+        if (!also)
+            break;
+    }
 }
 
 static void try_moves(search *x, const state *s)
@@ -133,7 +173,7 @@ static void try_moves(search *x, const state *s)
     const tf_problem *p = x->p;
     for (uint32_t v = 0; v < p->node_count; v++) {
         uint8_t runs = s->who[PROCESSOR];
-        bool read = s->who[OUT] == v || (runs != NOBODY && p->reads[runs] >> v & 1);
+        bool read = s->who[OUT] == v || (runs != NOBODY && (s->recipe ? p->recipe_reads : p->reads)[runs] >> v & 1);
         try_compute(x, s, v);
         if (s->fast[v] == READY && s->far[v] == ABSENT && lane_free(x, s, OUT))
             begin_lane(x, *s, OUT, v, p->out[v]);
@@ -169,7 +209,7 @@ static void tick(search *x, state s)
             continue;
         runs = true;
         if (--s.rest[l] == 0)
-            end_lane(&s, l);
+            end_lane(x->p, &s, l);
     }
     if (runs)
         add(x, &s);

@@ -1,5 +1,5 @@
-/* prop_timed.c -- tiny timed games against the exhaustive search: no bound above the minimum, no plan below it, and no
- * wrong `optimal` or `infeasible`. */
+/* prop_timed.c -- tiny timed games against the exhaustive search: no bound above the minimum, no plan below it, and
+ * no wrong `optimal` or `infeasible`. */
 #include "base/rng.h"
 #include "oracle/timed_force.h"
 #include "pebble/api.h"
@@ -22,6 +22,32 @@ typedef struct bench {
 
 static uint32_t below(pbi_rng *r, uint32_t n) { return (uint32_t)pbi_rng_below(r, n); }
 
+/* Turns some nodes into by-products of others, or of nodes in front of them; gives some a recipe. */
+static void draw_ways(pbi_rng *r, tf_problem *p)
+{
+    for (uint32_t v = 1; v < p->node_count; v++) {
+        uint32_t maker = below(r, v);
+        bool free = !((p->given | p->once) >> v & 1) && !(p->given >> maker & 1) && !p->parts[v];
+        for (uint32_t u = 0; u < p->node_count; u++)
+            free &= !(p->parts[u] >> maker & 1);
+        if (below(r, 4) || !free)
+            continue;
+        p->parts[maker] |= 1u << v;
+        p->reads[v] = p->inplace[v] = p->duration[v] = p->workspace[v] = 0;
+        for (uint32_t u = maker; u < v; u++) /* what reads it comes after its maker in any case */
+            p->reads[u] &= ~(1u << v);
+    }
+    for (uint32_t v = 0; v < p->node_count; v++) {
+        if (below(r, 5))
+            continue;
+        p->recipes |= 1u << v;
+        p->recipe_duration[v] = below(r, 3);
+        p->recipe_workspace[v] = below(r, 5) == 0;
+        p->recipe_reads[v] = below(r, 1u << p->node_count) & below(r, 1u << p->node_count) & ~(1u << v);
+        p->recipe_inplace[v] = below(r, 2) ? p->recipe_reads[v] & (1u << below(r, TF_MAX)) : 0;
+    }
+}
+
 static void draw(pbi_rng *r, tf_problem *p)
 {
     uint32_t latency = below(r, 2), per_unit = below(r, 3);
@@ -43,6 +69,8 @@ static void draw(pbi_rng *r, tf_problem *p)
         p->once |= (uint32_t)(!given && below(r, 6) == 0) << v;
         p->keep |= (uint32_t)(below(r, 8) == 0) << v;
     }
+    if (below(r, 2))
+        draw_ways(r, p);
     uint32_t all = 0;
     for (uint32_t v = 0; v < p->node_count; v++)
         all += p->size[v];
@@ -69,6 +97,27 @@ static void make_machine(bench *b, const pb_machine_link *link)
                               .link_count = 2};
 }
 
+/* By-products and recipes. */
+static bool add_ways(pb_builder *builder, const tf_problem *p)
+{
+    bool good = true;
+    for (uint32_t v = 0; v < p->node_count; v++) {
+        pb_recipe_spec spec = {.cost = p->recipe_duration[v], .workspace = p->recipe_workspace[v]};
+        uint32_t number;
+        for (uint32_t w = 0; w < p->node_count && good; w++)
+            good = !(p->parts[v] >> w & 1) || pb_builder_set_byproduct(builder, w, v) == PB_OK;
+        if (!(p->recipes >> v & 1) || !good)
+            continue;
+        good = pb_builder_add_recipe(builder, v, &spec, &number) == PB_OK;
+        for (uint32_t u = 0; u < p->node_count && good; u++) {
+            good = !(p->recipe_reads[v] >> u & 1) || pb_builder_add_recipe_input(builder, number, u) == PB_OK;
+            if (good && (p->recipe_inplace[v] >> u & 1))
+                good = pb_builder_add_recipe_inplace(builder, number, u) == PB_OK;
+        }
+    }
+    return good;
+}
+
 /* The library's game; targets are what nothing reads. */
 static bool build(bench *b, const pb_machine_link *link)
 {
@@ -88,6 +137,7 @@ static bool build(bench *b, const pb_machine_link *link)
         for (uint32_t u = 0; u < v && good; u++)
             good = !(p->inplace[v] >> u & 1) || pb_builder_add_inplace(builder, v, u) == PB_OK;
     }
+    good = good && add_ways(builder, p);
     if (good)
         pb_builder_set_fixed_size(builder, p->fixed);
     good = good && pb_builder_freeze(builder, &b->arena, &g) == PB_OK;
@@ -132,7 +182,7 @@ static const char *judge_plan(bench *b, const char *strategy, bool feasible, uin
 }
 
 /* 0: the search was too large; 1: fine; 2: a law is broken. */
-static int judge(uint64_t seed, uint64_t *found)
+static int judge(uint64_t seed, uint64_t *found, uint64_t *rich)
 {
     static const char *const strategies[] = {"overlap", "offload-all", "back-to-back"};
     bench b;
@@ -166,6 +216,8 @@ static int judge(uint64_t seed, uint64_t *found)
     for (int i = 0; i < 3 && known && !why; i++)
         why = judge_plan(&b, strategies[i], feasible, best);
     *found += known && feasible;
+    for (uint32_t v = 0; v < b.p.node_count && known && feasible; v++)
+        *rich += b.p.parts[v] || (b.p.recipes >> v & 1);
     if (why)
         printf("seed %llu: %s (minimum %u)\n", (unsigned long long)seed, why, feasible ? best : 0);
     pb_arena_release(&b.arena);
@@ -174,13 +226,14 @@ static int judge(uint64_t seed, uint64_t *found)
 
 int main(int argc, char **argv)
 {
-    uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : test_cases(300), judged = 0, found = 0, broken = 0;
+    uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : test_cases(300), judged = 0, found = 0, rich = 0,
+             broken = 0;
     for (uint64_t seed = 1; seed <= cases && broken < 3; seed++) {
-        int answer = judge(seed, &found);
+        int answer = judge(seed, &found, &rich);
         judged += answer > 0;
         broken += answer == 2;
     }
-    printf("timed games: %llu judged, %llu feasible, %llu broken\n", (unsigned long long)judged,
-           (unsigned long long)found, (unsigned long long)broken);
-    return broken || judged < cases / 2 || found < cases / 4;
+    printf("timed games: %llu judged, %llu feasible, with %llu nodes that have by-products or a recipe, %llu broken\n",
+           (unsigned long long)judged, (unsigned long long)found, (unsigned long long)rich, (unsigned long long)broken);
+    return broken || judged < cases / 2 || found < cases / 4 || rich < cases / 8;
 }

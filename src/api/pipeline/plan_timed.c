@@ -25,7 +25,6 @@ typedef struct planner {
     pb_moves sequential[MAX_SEQUENTIAL];
     uint32_t sequential_count;
     bool sequential_fits;
-    const char *no_copies; /* why the search with copies does not apply; NULL: it does */
 } planner;
 
 static bool stopped(const pb_context *ctx) { return ctx->stopped != PB_GO_ON; }
@@ -186,20 +185,8 @@ static pb_status take(const planner *p, const pb_strategy *row, const pbi_plan *
     return PB_OK;
 }
 
-/* Of a portfolio's plan without copies: why it has none. */
-static pb_status note_no_copies(const planner *p, const pbi_spec *spec, pb_plan_result *out)
-{
-    char text[300];
-    if (!p->no_copies || !out->certificate || spec->row->strength != PB_PORTFOLIO || out->schedule.metrics.io)
-        return PB_OK;
-    snprintf(text, sizeof text, "nothing is copied, because %.200s", p->no_copies);
-    out->schedule.note = pb_arena_text(p->result, text, strlen(text));
-    return out->schedule.note ? PB_OK : PB_ENOMEM;
-}
-
 static pb_status try_row(planner *p, const pb_strategy *row, const pbi_spec *spec, pb_plan_result *out)
 {
-    static const char misfit[] = "does not apply: ";
     pbi_plan plan;
     pb_status status = run_row(p, row, spec, &plan);
     bool timeup = status == PB_ECANCELLED && (p->job->ctx->stopped == PB_STOP_TIME || out->certificate);
@@ -209,8 +196,6 @@ static pb_status try_row(planner *p, const pb_strategy *row, const pbi_spec *spe
         return take(p, row, &plan, out);
     if (status != PB_OK && !limit)
         return status;
-    if (!limit && why && row->strength == PB_ANYTIME && strncmp(why, misfit, strlen(misfit)) == 0)
-        p->no_copies = why + strlen(misfit);
     if (!out->certificate && (spec->row == row || row->strength == PB_ANYTIME)) {
         out->schedule.reason =
             pb_arena_text(p->result, why ? why : "no plan was found", strlen(why ? why : "no plan was found"));
@@ -290,8 +275,6 @@ pb_status pbi_plan_timed(const pbi_job *job, const pb_game *game, const pbi_spec
     status = state_bounds(job, game, result, out);
     if (status == PB_OK && out->schedule.outcome != PB_INFEASIBLE && (spec->row->games & PB_GAME_TIMED))
         status = plan_rows(&p, spec, out);
-    if (status == PB_OK)
-        status = note_no_copies(&p, spec, out);
     pb_arena_release(&scratch);
     if (status == PB_OK && out->certificate)
         claim(game, &out->schedule);

@@ -1,4 +1,4 @@
-/* lanes.c -- the setting of a plan, plans from other plans, and what follows from a sequence. See lanes.h. */
+/* lanes.c -- the setting of a plan, and plans from other plans. See lanes.h. */
 #include "plan/lanes/lanes.h"
 
 #include "base/arena.h"
@@ -37,8 +37,6 @@ static const char *misfit(const pbi_lanes *l)
     const pb_timing *t = l->game->timing;
     for (pb_node v = 0; v < l->g->node_count; v++) {
         bool needed = l->g->flags[v] & PB_NODE_NEEDED;
-        if (needed && (l->g->flags[v] & PB_NODE_BYPRODUCT))
-            return "does not apply: the graph has by-products, which only back-to-back supports";
         if (needed && pb_graph_is_computed(l->g, v) && l->duration[v] == PB_NO_TIME)
             return "does not apply: the first processor cannot compute every node";
         if (needed && t->start[v] != UINT32_MAX && t->start[v] != l->memory &&
@@ -60,15 +58,76 @@ static bool get_memory(pbi_lanes *l, pb_arena *arena)
     l->out_time = pb_arena_zero(arena, n, sizeof *l->out_time);
     l->in_time = pb_arena_zero(arena, n, sizeof *l->in_time);
     f->use_start = pb_arena_alloc(arena, steps, sizeof *f->use_start);
+    f->make_start = pb_arena_alloc(arena, steps, sizeof *f->make_start);
     f->from = pb_arena_alloc(arena, uses, sizeof *f->from);
     f->after_use = pb_arena_alloc(arena, uses, 1);
-    f->after_make = pb_arena_alloc(arena, steps, 1);
+    f->after_make = pb_arena_alloc(arena, (size_t)l->most_makes + 1, 1);
     f->after_start = pb_arena_alloc(arena, n, 1);
     f->load = pb_arena_alloc(arena, steps + 1, sizeof *f->load);
+    f->over = pb_arena_alloc(arena, steps, sizeof *f->over);
     f->touched = pb_arena_alloc(arena, n, sizeof *f->touched);
     f->touched_use = pb_arena_alloc(arena, n, sizeof *f->touched_use);
-    return l->out_time && l->in_time && f->use_start && f->from && f->after_use && f->after_make && f->after_start &&
-           f->load && f->touched && f->touched_use && pbi_lanes_run_new(l, arena);
+    f->output = pb_arena_alloc(arena, n, sizeof *f->output);
+    return l->out_time && l->in_time && f->use_start && f->make_start && f->from && f->after_use && f->after_make &&
+           f->after_start && f->load && f->over && f->touched && f->touched_use && f->output &&
+           pbi_lanes_run_new(l, arena);
+}
+
+/* ---- ways ---- */
+
+static void add_way(pbi_lanes *l, pb_node v, uint32_t by, uint64_t duration, uint32_t *overs)
+{
+    const pb_graph *g = l->g;
+    pb_way way = pb_graph_way(g, v, by);
+    uint32_t parts = g->owner && !by ? g->part_start[v + 1] - g->part_start[v] : 0;
+    pbi_lane_way *w = &l->way[by ? g->node_count + g->recipe_start[v] + by - 1 : v];
+    *w = (pbi_lane_way){way.in, duration, way.workspace, v, way.in_count, *overs, 0, parts};
+    l->most_parts = parts > l->most_parts ? parts : l->most_parts;
+    for (uint32_t k = 0; k < way.inplace_count; k++)
+        for (uint32_t i = 0; i < way.in_count; i++)
+            if (way.in[i] == way.inplace[k]) {
+                uint64_t old = g->size[way.in[i]], new = g->size[v];
+                l->over[(*overs)++] = (pbi_lane_over){i, old < new ? old : new};
+                w->over_count++;
+            }
+}
+
+/* All ways on the first processor. */
+static bool list_ways(pbi_lanes *l, pb_arena *arena)
+{
+    const pb_graph *g = l->g;
+    const pb_timing *t = l->game->timing;
+    uint32_t recipes = t->recipe_count, overs = 0;
+    size_t places = g->inplace_start ? g->inplace_start[g->node_count] : 0;
+    for (uint32_t r = 0; r < recipes; r++)
+        places += g->recipe[r].inplace_count;
+    l->way_count = g->node_count + recipes;
+    l->way = pb_arena_zero(arena, (size_t)l->way_count + 1, sizeof *l->way);
+    l->over = pb_arena_alloc(arena, places + 1, sizeof *l->over);
+    if (!l->way || !l->over)
+        return false;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (pb_graph_is_computed(g, v))
+            add_way(l, v, 0, l->duration[v], &overs);
+        for (uint32_t by = 1; recipes && by <= pb_graph_recipes(g, v); by++)
+            add_way(l, v, by, t->recipe[g->recipe_start[v] + by - 1], &overs);
+    }
+    return true;
+}
+
+static bool set_limits(pbi_lanes *l)
+{
+    const pb_graph *g = l->g;
+    uint64_t edges = g->edge_count, most = 8 * (uint64_t)g->needed_count + 1024;
+    for (uint32_t r = 0; r < l->game->timing->recipe_count; r++)
+        edges += g->recipe[r].in_count;
+    uint64_t uses = 8 * edges + 1024, makes = most + 8 * (uint64_t)g->node_count;
+    if (most > UINT32_MAX / 2 || uses > UINT32_MAX / 2 || makes > UINT32_MAX / 2)
+        return false;
+    l->most = (uint32_t)most;
+    l->most_uses = (uint32_t)uses;
+    l->most_makes = (uint32_t)makes;
+    return true;
 }
 
 pb_status pbi_lanes_init(pbi_lanes *l, const pb_game *game, pb_arena *arena, pbi_plan *plan, bool *applies)
@@ -85,12 +144,9 @@ pb_status pbi_lanes_init(pbi_lanes *l, const pb_game *game, pb_arena *arena, pbi
     *applies = why == NULL;
     if (why)
         return pbi_plan_give_up(plan, "%s", why);
-    uint64_t most = 8 * (uint64_t)g->needed_count + 1024, uses = 8 * (uint64_t)g->edge_count + 1024;
-    if (most > UINT32_MAX / 2 || uses > UINT32_MAX / 2)
+    if (!set_limits(l))
         return pbi_fail(l->ctx, PB_ELIMIT, "the graph is too large for this strategy");
-    l->most = (uint32_t)most;
-    l->most_uses = (uint32_t)uses;
-    if (!get_memory(l, arena))
+    if (!list_ways(l, arena) || !get_memory(l, arena))
         return PB_ENOMEM;
     for (pb_node v = 0; v < g->node_count && l->can_fetch; v++) {
         l->out_time[v] = pb_machine_copy_time(t->machine, &t->machine->links[l->out], g->size[v]);
@@ -119,13 +175,14 @@ static void fetch_given(const pbi_lanes *l, pbi_lanes_plan *p)
     uint8_t *seen = l->facts.after_start;
     memset(seen, 0, l->g->node_count);
     for (uint32_t i = 0; i < p->count; i++) {
-        const uint32_t *row = &l->g->in_start[p->step[i].node];
-        for (uint32_t k = row[0]; k < row[1]; k++) {
-            pb_node u = l->g->in[k];
-            if (l->can_fetch && l->game->timing->start[u] == l->host && !seen[u] && k - row[0] < PBI_LANES_MAX_FETCH)
-                p->step[i].fetch |= UINT64_C(1) << (k - row[0]);
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
+        for (uint32_t k = 0; k < w->in_count; k++) {
+            pb_node u = w->in[k];
+            if (l->can_fetch && l->game->timing->start[u] == l->host && !seen[u] && k < PBI_LANES_MAX_FETCH)
+                p->step[i].fetch |= UINT64_C(1) << k;
             seen[u] = 1;
         }
+        seen[w->node] = 1; /* a given value may come back by a recipe instead */
     }
 }
 
@@ -133,13 +190,13 @@ bool pbi_lanes_take(const pbi_lanes *l, const pb_moves *moves, pbi_lanes_plan *p
 {
     p->count = 0;
     for (pb_step k = 0; k < moves->count; k++) {
-        if (moves->move[k].op != PB_COMPUTE)
+        const pb_move *m = &moves->move[k];
+        if (m->op != PB_COMPUTE)
             continue;
-        if (moves->move[k].by) /* values come back by their own inputs only */
+        uint32_t way = m->by ? l->g->node_count + l->g->recipe_start[m->node] + m->by - 1 : m->node;
+        if (p->count == l->most || way >= l->way_count || l->way[way].duration == PB_NO_TIME)
             return false;
-        if (p->count == l->most)
-            return false;
-        p->step[p->count++] = (pbi_lane_step){moves->move[k].node, PBI_LANES_MAX_DISTANCE, 0};
+        p->step[p->count++] = (pbi_lane_step){way, PBI_LANES_MAX_DISTANCE, 0};
     }
     fetch_given(l, p);
     return true;
@@ -152,105 +209,6 @@ void pbi_lanes_program(const pbi_lanes *l, pbi_lanes_plan *p)
         if (l->g->flags[l->g->order[i]] & PB_NODE_NEEDED)
             p->step[p->count++] = (pbi_lane_step){l->g->order[i], PBI_LANES_MAX_DISTANCE, 0};
     fetch_given(l, p);
-}
-
-/* ---- what follows from a sequence ---- */
-
-static void start_check(const pbi_lanes *l, uint32_t count)
-{
-    const pbi_lanes_facts *f = &l->facts;
-    const uint32_t *start = l->game->timing->start;
-    memset(f->load, 0, ((size_t)count + 1) * sizeof *f->load);
-    memset(f->touched_use, 0xff, l->g->node_count * sizeof *f->touched_use);
-    for (pb_node v = 0; v < l->g->node_count; v++) {
-        f->touched[v] = start[v] == UINT32_MAX ? PBI_NEVER : PBI_AT_START;
-        f->after_start[v] = PBI_LANES_FREE;
-    }
-}
-
-/* The value u is used, or kept until the end, after its last use so far. */
-static void set_after(const pbi_lanes *l, pb_node u, uint8_t what)
-{
-    const pbi_lanes_facts *f = &l->facts;
-    if (f->touched_use[u] != PBI_NEVER)
-        f->after_use[f->touched_use[u]] = what;
-    else if (f->touched[u] == PBI_AT_START)
-        f->after_start[u] = what;
-    else
-        f->after_make[f->touched[u]] = what;
-}
-
-/* Input k of step i is use number `use`. */
-static bool check_use(const pbi_lanes *l, const pbi_lanes_plan *p, uint32_t i, uint32_t k, uint32_t use)
-{
-    const pbi_lanes_facts *f = &l->facts;
-    pb_node u = l->g->in[l->g->in_start[p->step[i].node] + k];
-    uint32_t from = f->touched[u], begin = from == PBI_AT_START ? 0 : from + 1;
-    bool fetched = l->can_fetch && pbi_lanes_fetches(&p->step[i], k);
-    bool outside = from == PBI_AT_START && l->game->timing->start[u] != l->memory;
-    if (from == PBI_NEVER || (outside && !fetched))
-        return false;
-    uint64_t size = l->g->size[u];
-    f->load[fetched ? i : begin] += size;
-    f->load[i + 1] -= size;
-    f->from[use] = from;
-    set_after(l, u, fetched ? PBI_LANES_EVICT : PBI_LANES_KEEP);
-    f->after_use[use] = PBI_LANES_FREE;
-    f->touched[u] = i;
-    f->touched_use[u] = use;
-    return true;
-}
-
-/* Kept values stay after their last use. */
-static bool check_end(const pbi_lanes *l, uint32_t count)
-{
-    const pbi_lanes_facts *f = &l->facts;
-    for (pb_node v = 0; v < l->g->node_count; v++) {
-        if (!(l->g->flags[v] & PB_NODE_KEEP))
-            continue;
-        if (f->touched[v] == PBI_NEVER)
-            return false;
-        if (f->touched[v] == PBI_AT_START && l->game->timing->start[v] != l->memory)
-            continue; /* kept where it is */
-        f->load[f->touched[v] == PBI_AT_START ? 0 : f->touched[v] + 1] += l->g->size[v];
-        f->load[count] -= l->g->size[v];
-        set_after(l, v, PBI_LANES_KEEP);
-    }
-    return true;
-}
-
-bool pbi_lanes_check(const pbi_lanes *l, const pbi_lanes_plan *p)
-{
-    pbi_lanes_facts *f = (pbi_lanes_facts *)&l->facts;
-    uint32_t use = 0;
-    start_check(l, p->count);
-    for (uint32_t i = 0; i < p->count; i++) {
-        pb_node v = p->step[i].node;
-        uint32_t inputs = l->g->in_start[v + 1] - l->g->in_start[v];
-        f->use_start[i] = use;
-        if (inputs > l->most_uses - use)
-            return false;
-        for (uint32_t k = 0; k < inputs; k++)
-            if (!check_use(l, p, i, k, use++))
-                return false;
-        uint64_t made = l->g->size[v] + l->g->workspace[v];
-        f->load[i] += made;
-        f->load[i + 1] -= made;
-        f->touched[v] = i;
-        f->touched_use[v] = PBI_NEVER;
-        f->after_make[i] = PBI_LANES_FREE;
-    }
-    f->use_start[p->count] = use;
-    if (!check_end(l, p->count))
-        return false;
-    uint64_t load = l->fixed;
-    f->worst = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        load += f->load[i];
-        f->load[i] = load;
-        f->worst = load > f->load[f->worst] ? i : f->worst;
-    }
-    return true;
 }
 
 /* ---- the result ---- */

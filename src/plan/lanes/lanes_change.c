@@ -20,16 +20,34 @@ static bool is_fetched(const pbi_lanes_plan *p, const gap *x) { return pbi_lanes
 
 static bool may_fetch(const pbi_lanes *l, const gap *x) { return l->can_fetch && x->k < PBI_LANES_MAX_FETCH; }
 
-static bool may_recompute(const pbi_lanes *l, pb_node v)
+static bool may_repeat(const pbi_lanes *l, pb_node v)
 {
-    return pb_graph_is_computed(l->g, v) && !(l->g->flags[v] & PB_NODE_ONCE);
+    pb_node maker = pb_graph_maker(l->g, v);
+    return pb_graph_is_computed(l->g, maker) && !(l->g->flags[maker] & PB_NODE_ONCE);
+}
+
+static uint32_t recipes_of(const pbi_lanes *l, pb_node v)
+{
+    return l->way_count > l->g->node_count ? pb_graph_recipes(l->g, v) : 0;
+}
+
+static bool may_recompute(const pbi_lanes *l, pb_node v) { return may_repeat(l, v) || recipes_of(l, v); }
+
+/* How v is recomputed: by its own inputs or by a recipe, at random. PBI_NEVER: there is no way on the processor. */
+static uint32_t pick_way(const pbi_lanes *l, pb_node v, pbi_rng *rng)
+{
+    uint32_t recipes = recipes_of(l, v), own = may_repeat(l, v);
+    uint32_t pick = recipes ? (uint32_t)pbi_rng_below(rng, recipes + own) : 0;
+    uint32_t way = pick < own ? pb_graph_maker(l->g, v)
+                              : l->g->node_count + (l->g->recipe_start ? l->g->recipe_start[v] : 0) + pick - own;
+    return l->way[way].duration == PB_NO_TIME ? PBI_NEVER : way;
 }
 
 /* Input k of computation i. */
 static gap gap_of(const pbi_lanes *l, const pbi_lanes_plan *p, uint32_t i, uint32_t k)
 {
     uint32_t from = l->facts.from[l->facts.use_start[i] + k];
-    return (gap){i, k, from == PBI_AT_START ? i : i - from - 1, l->g->in[l->g->in_start[p->step[i].node] + k]};
+    return (gap){i, k, from == PBI_AT_START ? i : i - from - 1, pbi_lanes_way(l, &p->step[i])->in[k]};
 }
 
 static void insert(pbi_lanes_plan *p, uint32_t at, pbi_lane_step step)
@@ -45,13 +63,16 @@ static void erase(pbi_lanes_plan *p, uint32_t at)
     memmove(p->step + at, p->step + at + 1, (p->count - at) * sizeof *p->step);
 }
 
-static bool recompute_before(const pbi_lanes *l, pbi_lanes_plan *p, const gap *x)
+static bool recompute_before(const pbi_lanes *l, pbi_lanes_plan *p, const gap *x, pbi_rng *rng)
 {
     if (!may_recompute(l, x->node) || p->count == l->most)
         return false;
+    uint32_t way = pick_way(l, x->node, rng);
+    if (way == PBI_NEVER)
+        return false;
     if (x->k < PBI_LANES_MAX_FETCH)
         p->step[x->at].fetch &= ~(UINT64_C(1) << x->k);
-    insert(p, x->at, (pbi_lane_step){x->node, p->step[x->at].distance, 0});
+    insert(p, x->at, (pbi_lane_step){way, p->step[x->at].distance, 0});
     return true;
 }
 
@@ -107,7 +128,7 @@ bool pbi_lanes_repair(const pbi_lanes *l, pbi_lanes_plan *p, pbi_lanes_relief re
             may_fetch(l, &x) && (relief == PBI_RELIEF_FETCH || !may_recompute(l, x.node) || pbi_rng_next(rng) & 1);
         if (fetch)
             p->step[x.at].fetch |= UINT64_C(1) << x.k;
-        else if (!recompute_before(l, p, &x))
+        else if (!recompute_before(l, p, &x, rng))
             return false;
     }
     return false;
@@ -135,12 +156,14 @@ static bool random_repeat(const pbi_lanes *l, const pbi_lanes_plan *p, pbi_rng *
 {
     uint8_t *seen = l->facts.after_start;
     uint32_t count = 0;
-    memset(seen, 0, l->g->node_count);
+    for (pb_node v = 0; v < l->g->node_count; v++)
+        seen[v] = l->game->timing->start[v] != UINT32_MAX;
     for (uint32_t i = 0; i < p->count; i++) {
-        pb_node v = p->step[i].node;
-        if (seen[v] && pbi_rng_below(rng, ++count) == 0)
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
+        if (seen[w->node] && pbi_rng_below(rng, ++count) == 0)
             *out = i;
-        seen[v] = 1;
+        for (uint32_t k = 0; k <= w->part_count; k++)
+            seen[pbi_lanes_output(l, w, k)] = 1;
     }
     return count > 0;
 }
@@ -151,14 +174,14 @@ static bool drop_repeat(const pbi_lanes *l, pbi_lanes_plan *p, pbi_rng *rng)
     uint32_t at = 0;
     if (!random_repeat(l, p, rng, &at))
         return false;
-    pb_node v = p->step[at].node;
+    pb_node v = pbi_lanes_way(l, &p->step[at])->node;
     erase(p, at);
     bool fetch = l->can_fetch && pbi_rng_next(rng) & 1;
     for (uint32_t i = at; i < p->count && fetch; i++) {
-        const uint32_t *row = &l->g->in_start[p->step[i].node];
-        for (uint32_t k = row[0]; k < row[1] && k - row[0] < PBI_LANES_MAX_FETCH; k++)
-            if (l->g->in[k] == v) {
-                p->step[i].fetch |= UINT64_C(1) << (k - row[0]);
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
+        for (uint32_t k = 0; k < w->in_count && k < PBI_LANES_MAX_FETCH; k++)
+            if (w->in[k] == v) {
+                p->step[i].fetch |= UINT64_C(1) << k;
                 return true;
             }
     }
@@ -198,7 +221,7 @@ static bool change_gap(const pbi_lanes *l, pbi_lanes_plan *p, unsigned kind, pbi
     else if (kind == 2 && may_fetch(l, &x))
         p->step[x.at].fetch |= UINT64_C(1) << x.k;
     else
-        return recompute_before(l, p, &x);
+        return recompute_before(l, p, &x, rng);
     return true;
 }
 

@@ -28,6 +28,7 @@ typedef struct pbi_lanes_run {
     uint32_t *out_after; /* by node: the computation after which it is copied out; PBI_NEVER: it is not */
     uint32_t *out_key;   /* by node: its place in the queue */
     uint32_t *made;      /* by node: its last computation, while preparing */
+    pb_node *also;       /* by-products of a move */
     fetch *fetches;
     uint64_t *queue; /* a heap of place and node */
     uint32_t fetch_count, queue_count;
@@ -39,8 +40,9 @@ typedef struct pbi_lanes_run {
     uint64_t now, memory;
     uint64_t computing, leaving, coming; /* when they end */
     uint32_t next, ended, fetched;       /* computation to start; how many have ended; fetches that have ended */
-    pb_node leaver;
-    bool blocked; /* the next computation waits for room only */
+    pb_node leaver, over;                /* over: what the running computation overwrites, or PB_NO_NODE */
+    uint64_t give_back;                  /* room that it gives back when it ends */
+    bool blocked;                        /* the next computation waits for room only */
 } run;
 
 bool pbi_lanes_run_new(pbi_lanes *l, pb_arena *arena)
@@ -56,8 +58,9 @@ bool pbi_lanes_run_new(pbi_lanes *l, pb_arena *arena)
     r->made = pb_arena_alloc(arena, n, sizeof *r->made);
     r->fetches = pb_arena_alloc(arena, (size_t)l->most_uses + 1, sizeof *r->fetches);
     r->queue = pb_arena_alloc(arena, n, sizeof *r->queue);
+    r->also = pb_arena_alloc(arena, (size_t)l->most_parts + 1, sizeof *r->also);
     l->run = r;
-    return r->extra && r->state && r->out_after && r->out_key && r->made && r->fetches && r->queue;
+    return r->extra && r->state && r->out_after && r->out_key && r->made && r->fetches && r->queue && r->also;
 }
 
 /* ---- the queue of the out link ---- */
@@ -92,10 +95,27 @@ static void emit(run *r, pb_op op, pb_node v, uint32_t place)
 {
     if (!r->moves || r->status != PB_OK)
         return;
-    r->status =
-        op == PB_COMPUTE ? pb_moves_add_compute(r->moves, v, PB_NO_NODE, NULL, 0) : pb_moves_add(r->moves, op, v, 0);
+    r->status = pb_moves_add(r->moves, op, v, 0);
     if (r->status == PB_OK)
         r->status = pb_moves_set_when(r->moves, place, r->now);
+}
+
+/* Computation i begins, in place of an input or of none. */
+static void emit_compute(run *r, uint32_t i, pb_node over)
+{
+    const pbi_lanes *l = r->l;
+    const pbi_lane_way *w = pbi_lanes_way(l, &r->p->step[i]);
+    uint32_t first = l->facts.make_start[i], count = 0, way = r->p->step[i].way, n = l->g->node_count;
+    if (!r->moves || r->status != PB_OK)
+        return;
+    for (uint32_t k = 1; k <= w->part_count; k++)
+        if (l->facts.after_make[first + k] != PBI_LANES_ABSENT)
+            r->also[count++] = pbi_lanes_output(l, w, k);
+    r->status =
+        way < n ? pb_moves_add_compute(r->moves, w->node, over, r->also, count)
+                : pb_moves_add_recipe(r->moves, w->node, (uint8_t)(way - n - l->g->recipe_start[w->node] + 1), over);
+    if (r->status == PB_OK)
+        r->status = pb_moves_set_when(r->moves, 0, r->now);
 }
 
 static void leave(run *r, pb_node v)
@@ -127,13 +147,12 @@ static uint64_t prepare(run *r)
     memset(r->made, 0xff, l->g->node_count * sizeof *r->made);
     r->fetch_count = r->queue_count = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        pb_node v = p->step[i].node;
-        uint32_t first = l->g->in_start[v], inputs = l->g->in_start[v + 1] - first;
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
         uint64_t bits = l->can_fetch ? p->step[i].fetch : 0;
-        for (uint32_t k = 0; bits && k < inputs && k < PBI_LANES_MAX_FETCH; k++) {
+        for (uint32_t k = 0; bits && k < w->in_count && k < PBI_LANES_MAX_FETCH; k++) {
             if (!(bits >> k & 1))
                 continue;
-            pb_node u = l->g->in[first + k];
+            pb_node u = w->in[k];
             uint32_t from = l->facts.from[l->facts.use_start[i] + k];
             r->fetches[r->fetch_count++] = (fetch){u, i, from};
             if (r->out_after[u] != PBI_NEVER || start[u] == l->host)
@@ -142,7 +161,10 @@ static uint64_t prepare(run *r)
             r->out_key[u] = from == PBI_AT_START ? 0 : from + 1;
             room += l->g->size[u];
         }
-        r->made[v] = i;
+        r->made[w->node] = i;
+        for (uint32_t k = 1; k <= w->part_count; k++)
+            if (l->facts.after_make[l->facts.make_start[i] + k] != PBI_LANES_ABSENT)
+                r->made[pbi_lanes_output(l, w, k)] = i;
     }
     return room;
 }
@@ -174,6 +196,17 @@ static void begin(run *r)
 
 /* ---- starting things ---- */
 
+/* The input that the next computation, by w, overwrites now. One that will be fetched must have been copied out. */
+static pb_node overwritten(const run *r, const pbi_lane_way *w)
+{
+    const pbi_lanes_facts *f = &r->l->facts;
+    uint32_t k = f->over[r->next];
+    if (k == PBI_NEVER)
+        return PB_NO_NODE;
+    bool leaves = f->after_use[f->use_start[r->next] + k] == PBI_LANES_FREE || (r->state[w->in[k]] & ON_HOST);
+    return leaves ? w->in[k] : PB_NO_NODE;
+}
+
 static bool start_computing(run *r)
 {
     const pbi_lanes *l = r->l;
@@ -181,14 +214,30 @@ static bool start_computing(run *r)
     if (r->computing != NOT_RUNNING || r->next == r->p->count ||
         (r->fetched < r->fetch_count && r->fetches[r->fetched].at == r->next))
         return false;
-    pb_node v = r->p->step[r->next].node;
-    uint64_t need = l->g->size[v] + l->g->workspace[v];
+    const pbi_lane_way *w = pbi_lanes_way(l, &r->p->step[r->next]);
+    const pbi_lanes_facts *f = &l->facts;
+    uint64_t need = l->g->size[w->node], old = 0;
+    pb_node over = overwritten(r, w);
+    if (over != PB_NO_NODE) {
+        old = l->g->size[over];
+        r->give_back = w->workspace + (old > need ? old - need : 0);
+        need = old > need ? 0 : need - old;
+    } else {
+        r->give_back = w->workspace;
+    }
+    need += w->workspace;
+    for (uint32_t k = 1; k <= w->part_count; k++)
+        if (f->after_make[f->make_start[r->next] + k] != PBI_LANES_ABSENT)
+            need += l->g->size[pbi_lanes_output(l, w, k)];
     r->blocked = need > l->cap || r->memory > l->cap - need;
     if (r->blocked)
         return false;
-    emit(r, PB_COMPUTE, v, 0);
+    emit_compute(r, r->next, over);
+    r->over = over;
+    if (over != PB_NO_NODE)
+        r->state[over] &= (uint8_t) ~(PRESENT | LEAVING);
     r->memory += need;
-    r->computing = r->now + l->duration[v];
+    r->computing = r->now + w->duration;
     r->next++;
     return true;
 }
@@ -246,17 +295,24 @@ static bool start_coming(run *r)
 static void end_computing(run *r)
 {
     const pbi_lanes *l = r->l;
+    const pbi_lanes_facts *f = &l->facts;
     uint32_t i = r->ended++;
-    pb_node v = r->p->step[i].node;
-    const uint8_t *after = l->facts.after_use + l->facts.use_start[i];
+    const pbi_lane_way *w = pbi_lanes_way(l, &r->p->step[i]);
+    const uint8_t *after = f->after_use + f->use_start[i], *then = f->after_make + f->make_start[i];
     r->computing = NOT_RUNNING;
-    r->memory -= l->g->workspace[v];
-    r->state[v] |= PRESENT;
-    for (uint32_t k = l->g->in_start[v]; k < l->g->in_start[v + 1]; k++)
-        settle(r, l->g->in[k], *after++);
-    if (r->out_after[v] == i)
-        push(r, v);
-    settle(r, v, l->facts.after_make[i]);
+    r->memory -= r->give_back;
+    for (uint32_t k = 0; k < w->in_count; k++)
+        if (w->in[k] != r->over)
+            settle(r, w->in[k], after[k]);
+    for (uint32_t k = 0; k <= w->part_count; k++) {
+        pb_node x = pbi_lanes_output(l, w, k);
+        if (then[k] == PBI_LANES_ABSENT)
+            continue;
+        r->state[x] |= PRESENT;
+        if (r->out_after[x] == i)
+            push(r, x);
+        settle(r, x, then[k]);
+    }
 }
 
 static void end_leaving(run *r)

@@ -2,14 +2,14 @@
  *
  * Problem     copies are free while they hide behind computation; recomputation always costs time, but no link.
  * Idea        plan/lanes describes a plan as a sequence with repeats and a bit for each use: kept or fetched. Starts
- *             are recomputation plans for the cap, and those for larger caps in which the largest and longest gaps are
+ * are recomputation plans for the cap, and those for larger caps in which the largest and longest gaps are
  *             fetched instead until they fit. From the best one, simulated annealing with small steps: keep, fetch or
  *             recompute one value, drop a repeat, move a computation, fetch it sooner or later.
  * Invariants  never worse than the best start, so never worse than recomputation alone; equal seeds and ticks give
  *             equal plans.
  * Cost        one simulation for each step: linear in the plan, some ten thousand a second for hundreds of nodes.
  * Source      annealing on decoded schedules; docs/research.md.
- * Limits      one processor, one pair of links; nothing is computed in place, and there are no by-products.
+ * Limits      one processor, one pair of links.
  */
 #include "plan/lanes/lanes.h"
 
