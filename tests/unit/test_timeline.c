@@ -103,7 +103,7 @@ static bool expect_same(bench *b)
     if (!parts)
         assert_int_equal(f.peak, pbi_timeline_peak(&b->t));
     assert_true(f.peak <= pbi_timeline_peak(&b->t)); /* it counts by-products that have to exist more often */
-    if (b->t.profile.time && !loads && !parts) { /* stores are left out of it */
+    if (b->t.profile.time && !loads && !parts) {     /* stores are left out of it */
         double flux = (double)f.flux.high * 0x1p64 + (double)f.flux.low;
         assert_true(fabs(b->t.profile.flux * (double)b->t.unit - flux) <= 1e-6 * flux);
     }

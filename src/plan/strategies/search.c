@@ -43,8 +43,8 @@ typedef struct search {
     pb_arena *arena;
     pbi_rounds rounds;
     pbi_events program_order, blocks, given;
-    bool patient, brief;  /* continue as long as allowed; run one short round only */
-    uint32_t turn;        /* rounds so far */
+    bool patient, brief; /* continue as long as allowed; run one short round only */
+    uint32_t turn;       /* rounds so far */
     /* The same search without slow memory or, in a game without it, without recipes; NULL if the game has neither. */
     struct search *plain;
 } search;
@@ -233,8 +233,8 @@ static pb_status run_next(search *s)
     return status;
 }
 
-/* Is it the turn of the search without loads or recipes? For every other fresh start, and nearly always while they do not
- * pay. */
+/* Is it the turn of the search without loads or recipes? For every other fresh start, and nearly always while they do
+ * not pay. */
 static bool is_plain_turn(const search *s)
 {
     uint32_t n = s->turn / s->rounds.threads, first = s->rounds.loads ? 0 : 1;
