@@ -88,7 +88,9 @@ static bool law_fails(law_bench *b)
         return law_broken(b, "%s", b->ctx.error.message);
     if (!take(&planned, &p))
         return false;
-    bool fails = pbi_stretch_init(&all, &b->ctx, &game, &b->arena) != PB_OK;
+    pbi_event_space events;
+    bool fails = !pbi_event_space_init(&events, &game, &b->arena) ||
+                 pbi_stretch_init(&all, &b->ctx, &game, &events, &b->arena) != PB_OK;
     for (int i = 0; i < 6 && !fails; i++)
         fails = try_fails(b, &all, &p, (uint32_t)pbi_rng_below(&rng, p.count), 1 + (uint32_t)pbi_rng_below(&rng, 8));
     fails = fails || whole_fails(b, &all, &p);

@@ -78,35 +78,58 @@ static uint32_t free_between(pbi_anneal *a, uint32_t low, uint32_t high)
     return free_below(a, low, s);
 }
 
-static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
+static bool is_load(uint32_t event) { return pbi_event_is_load(event); }
+
+static pb_node node_of(const pbi_anneal *a, uint32_t event) { return pbi_event_node(&a->t.events, event); }
 
 static bool can_repeat(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_ONCE)); }
 
+/* May this computation be removed without another that makes its value exist? */
+static bool is_again(const pbi_anneal *a, uint32_t event)
+{
+    return is_load(event) || pbi_event_is_recipe(&a->t.events, event) || a->t.copy[event].count > 1;
+}
+
 /* ---- proposals; each returns false when it leads nowhere ---- */
 
-/* Recomputes v before `reader`, and with it, at random, inputs that are not resident then. `more`: the cost of what
- * will be computed after it. */
-static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more)
+/* One of the computations that bring u back, at random; PBI_EMPTY if there is none. */
+static uint32_t some_way(pbi_anneal *a, pb_node u)
 {
     const pb_graph *g = a->t.g;
+    pb_node maker = pb_graph_maker(g, u);
+    uint32_t own = can_repeat(g, maker), recipes = a->t.events.recipes ? pb_graph_recipes(g, u) : 0;
+    if (!recipes)
+        return own ? maker : PBI_EMPTY;
+    uint32_t by = random_below(a, own + recipes) + !own;
+    return by ? pbi_event_of(g, u, by) : maker;
+}
+
+/* Computes `event` before `reader`, and with it, at random, inputs that are not resident then. `more`: the cost of
+ * what will be computed after it. */
+static bool repeat_before(pbi_anneal *a, uint32_t event, uint32_t reader, double more)
+{
+    pb_node v = node_of(a, event);
+    pb_way way = pbi_event_way(&a->t.events, event);
     uint32_t copy = pbi_timeline_copy(&a->t, v, reader);
-    more += a->gamma * (double)g->cost[v];
+    more += a->gamma * (double)way.cost;
     a->left -= a->left > 0;
     if (copy == PBI_EMPTY || pbi_anneal_cost(a) + more > a->max_cost)
         return false;
     uint32_t slot = free_below(a, a->t.copy[v].slot[copy], reader);
     if (slot == PBI_EMPTY)
         return false;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        pb_node u = g->in[k], maker = pb_graph_maker(g, u);
-        uint32_t i = pbi_timeline_copy(&a->t, u, slot);
+    for (uint32_t k = 0; k < way.in_count; k++) {
+        pb_node u = way.in[k];
+        uint32_t i = pbi_timeline_copy(&a->t, u, slot), again;
         if (i == PBI_EMPTY)
             return false;
-        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->left && !random_below(a, a->further) &&
-            !repeat_before(a, maker, slot, more))
+        if (a->t.copy[u].last[i] >= slot)
+            continue;
+        again = some_way(a, u);
+        if (again != PBI_EMPTY && a->left && !random_below(a, a->further) && !repeat_before(a, again, slot, more))
             return false;
     }
-    return insert(a, v, slot);
+    return insert(a, event, slot);
 }
 
 static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
@@ -120,31 +143,29 @@ static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
 
 static bool propose_repeat(pbi_anneal *a)
 {
-    const pb_graph *g = a->t.g;
-    uint32_t reader = a->t.where[random_below(a, a->t.filled)], x = a->t.event[reader];
-    if (is_load(x))
+    uint32_t reader = a->t.where[random_below(a, a->t.filled)];
+    pb_way way = pbi_event_way(&a->t.events, a->t.event[reader]);
+    if (!way.in_count) /* also a load */
         return false;
-    uint32_t inputs = g->in_start[x + 1] - g->in_start[x];
-    if (!inputs)
-        return false;
-    pb_node u = g->in[g->in_start[x] + random_below(a, inputs)], v = pb_graph_maker(g, u);
+    pb_node u = way.in[random_below(a, way.in_count)];
     a->left = 1u << random_below(a, 5); /* long chains take long, and are seldom useful */
-    bool load = a->loads && (!a->repeats || !can_repeat(g, v) || random_below(a, 2));
-    return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader, 0);
+    uint32_t again = some_way(a, u);
+    bool load = a->loads && (!a->repeats || again == PBI_EMPTY || random_below(a, 2));
+    return load ? load_before(a, u, reader) : a->repeats && again != PBI_EMPTY && repeat_before(a, again, reader, 0);
 }
 
 /* Copies of inputs that nothing reads any more are removed as well. */
-static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
+static void drop_unread(pbi_anneal *a, uint32_t removed, uint32_t slot)
 {
-    const pb_graph *g = a->t.g;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        uint32_t i = pbi_timeline_copy(&a->t, g->in[k], slot);
-        uint32_t at = i == PBI_EMPTY ? 0 : a->t.copy[g->in[k]].slot[i];
+    pb_way way = pbi_event_way(&a->t.events, removed);
+    for (uint32_t k = 0; k < way.in_count; k++) {
+        uint32_t i = pbi_timeline_copy(&a->t, way.in[k], slot);
+        uint32_t at = i == PBI_EMPTY ? 0 : a->t.copy[way.in[k]].slot[i];
         if (!at || pbi_timeline_is_read(&a->t, at))
             continue;
         uint32_t event = a->t.event[at];
-        bool again = is_load(event) || (a->t.copy[event].count > 1 && can_repeat(g, event));
-        if (again && remove_event(a, at) && !is_load(event))
+        bool own = event < a->t.g->node_count;
+        if (is_again(a, event) && (!own || can_repeat(a->t.g, event)) && remove_event(a, at))
             drop_unread(a, event, at);
     }
 }
@@ -154,8 +175,7 @@ static bool drop_at(pbi_anneal *a, uint32_t slot)
     uint32_t event = a->t.event[slot];
     if (!remove_event(a, slot))
         return false;
-    if (!is_load(event))
-        drop_unread(a, event, slot);
+    drop_unread(a, event, slot);
     return true;
 }
 
@@ -163,7 +183,7 @@ static bool propose_drop(pbi_anneal *a)
 {
     for (int tries = 0; tries < 8; tries++) {
         uint32_t slot = a->t.where[random_below(a, a->t.filled)];
-        if (is_load(a->t.event[slot]) || a->t.copy[a->t.event[slot]].count > 1)
+        if (is_again(a, a->t.event[slot]))
             return drop_at(a, slot);
     }
     return false;
@@ -172,32 +192,37 @@ static bool propose_drop(pbi_anneal *a)
 /* The slots between which an event can be moved: behind the producers of its inputs, before its readers. */
 static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *high)
 {
-    const pb_graph *g = a->t.g;
     uint32_t event = a->t.event[slot];
-    pb_node v = event & ~PBI_LOAD_EVENT;
+    pb_node v = node_of(a, event);
+    pb_way way = pbi_event_way(&a->t.events, event);
     const pbi_copies *c = &a->t.copy[v];
     uint32_t i = pbi_timeline_copy(&a->t, v, slot + 1);
     *low = i ? c->slot[i - 1] : 0;
     *high = i + 1 < c->count ? c->slot[i + 1] : a->t.profile.slots;
-    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++) {
-        uint32_t made = a->t.copy[g->in[k]].slot[pbi_timeline_copy(&a->t, g->in[k], slot)];
+    for (uint32_t k = 0; k < way.in_count; k++) {
+        uint32_t made = a->t.copy[way.in[k]].slot[pbi_timeline_copy(&a->t, way.in[k], slot)];
         *low = made > *low ? made : *low;
     }
+}
+
+/* The values that an event makes: n = 0 is its own. */
+static pb_node made_by(const pbi_anneal *a, uint32_t event, uint32_t n)
+{
+    return n ? a->t.g->part[a->t.g->part_start[event] + n - 1] : node_of(a, event);
 }
 
 /* The first slot after `slot` and before `end` that reads a result of its event. */
 static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
 {
-    const pb_graph *g = a->t.g;
+    const pbi_event_space *s = &a->t.events;
     uint32_t event = a->t.event[slot];
-    pb_node v = event & ~PBI_LOAD_EVENT;
-    uint32_t parts = !is_load(event) && (g->flags[v] & PB_NODE_HAS_PARTS) ? g->part_start[v + 1] - g->part_start[v] : 0;
-    for (uint32_t n = 0; n <= parts; n++) {
-        pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
-        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++) {
-            const pbi_copies *c = &a->t.copy[g->out[k]];
+    for (uint32_t n = 0, parts = pbi_event_parts(s, event); n <= parts; n++) {
+        pb_node w = made_by(a, event, n);
+        for (uint32_t k = 0, readers = pbi_event_readers(s, w); k < readers; k++) {
+            uint32_t reader = pbi_event_reader(s, w, k);
+            const pbi_copies *c = &a->t.copy[node_of(a, reader)];
             for (uint32_t i = 0; i < c->count; i++)
-                if (c->slot[i] > slot && c->slot[i] < end && !is_load(a->t.event[c->slot[i]]))
+                if (c->slot[i] > slot && c->slot[i] < end && a->t.event[c->slot[i]] == reader)
                     end = c->slot[i];
         }
     }
@@ -246,15 +271,13 @@ static bool join(group *set, uint32_t slot)
  * the first. */
 static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
-    const pb_graph *g = a->t.g;
     if (!join(set, slot))
         return false;
     for (uint32_t left = 1; left; left--) { /* this many lower members have not been processed */
-        uint32_t at = set->slot[left - 1], event = a->t.event[at], before = set->count;
-        if (is_load(event))
-            continue;
-        for (uint32_t k = g->in_start[event]; k < g->in_start[event + 1]; k++) {
-            pb_node u = g->in[k];
+        uint32_t at = set->slot[left - 1], before = set->count;
+        pb_way way = pbi_event_way(&a->t.events, a->t.event[at]);
+        for (uint32_t k = 0; k < way.in_count; k++) {
+            pb_node u = way.in[k];
             uint32_t made = a->t.copy[u].slot[pbi_timeline_copy(&a->t, u, at)];
             if (made >= goal && !join(set, made))
                 return false;
@@ -267,18 +290,17 @@ static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t
 /* Every slot up to `goal` that reads a result of the event in `slot` joins. */
 static bool join_readers_of(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
-    const pb_graph *g = a->t.g;
+    const pbi_event_space *s = &a->t.events;
     uint32_t event = a->t.event[slot];
-    pb_node v = event & ~PBI_LOAD_EVENT;
-    uint32_t parts = !is_load(event) && (g->flags[v] & PB_NODE_HAS_PARTS) ? g->part_start[v + 1] - g->part_start[v] : 0;
-    for (uint32_t n = 0; n <= parts; n++) {
-        pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
+    for (uint32_t n = 0, parts = pbi_event_parts(s, event); n <= parts; n++) {
+        pb_node w = made_by(a, event, n);
         uint32_t i = pbi_timeline_copy(&a->t, w, slot + 1) + 1;
         uint32_t end = i < a->t.copy[w].count && a->t.copy[w].slot[i] <= goal ? a->t.copy[w].slot[i] : goal + 1;
-        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++) {
-            const pbi_copies *c = &a->t.copy[g->out[k]];
+        for (uint32_t k = 0, readers = pbi_event_readers(s, w); k < readers; k++) {
+            uint32_t reader = pbi_event_reader(s, w, k);
+            const pbi_copies *c = &a->t.copy[node_of(a, reader)];
             for (uint32_t j = c->count; j > 0 && c->slot[j - 1] > slot; j--)
-                if (c->slot[j - 1] < end && !is_load(a->t.event[c->slot[j - 1]]) && !join(set, c->slot[j - 1]))
+                if (c->slot[j - 1] < end && a->t.event[c->slot[j - 1]] == reader && !join(set, c->slot[j - 1]))
                     return false;
         }
     }

@@ -8,24 +8,23 @@
 
 enum { SPARE = 64 }; /* slots for short sequences */
 
-static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
-
-static uint32_t parts_of(const pb_graph *g, pb_node v)
-{
-    return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
-}
+static bool is_load(uint32_t event) { return pbi_event_is_load(event); }
+static pb_node node_of(const pbi_timeline *t, uint32_t event) { return pbi_event_node(&t->events, event); }
 
 /* What an event produces: n = 0 is its own value, the others are by-products. */
-static pb_node made_by(const pb_graph *g, pb_node v, uint32_t n) { return n ? g->part[g->part_start[v] + n - 1] : v; }
+static pb_node made_by(const pbi_timeline *t, uint32_t event, uint32_t n)
+{
+    return n ? t->g->part[t->g->part_start[event] + n - 1] : node_of(t, event);
+}
 
-static uint32_t makes(const pb_graph *g, uint32_t event) { return is_load(event) ? 1 : 1 + parts_of(g, event); }
+static uint32_t makes(const pbi_timeline *t, uint32_t event) { return 1 + pbi_event_parts(&t->events, event); }
 
 /* ---- where events sit ---- */
 
 static uint64_t cost_of(const pbi_timeline *t, uint32_t event)
 {
     if (!is_load(event))
-        return t->g->cost[event];
+        return pbi_event_way(&t->events, event).cost;
     pb_node v = event & ~PBI_LOAD_EVENT;
     const pb_tier *tier = &t->tiers[t->tier[v] - 1];
     return pbi_load_price(tier, t->g->size[v]);
@@ -80,14 +79,21 @@ static bool loaded_at(const pbi_timeline *t, uint32_t slot)
     return t->tier && t->event[slot] != PBI_EMPTY && is_load(t->event[slot]);
 }
 
+/* Is the copy in this slot a load, or computed by recipe? */
+static bool fetched_at(const pbi_timeline *t, uint32_t slot)
+{
+    return t->fetches && t->event[slot] != PBI_EMPTY && t->event[slot] >= t->g->node_count;
+}
+
 /* The last slot between `from` and `to`, both excluded, that reads v; `otherwise` if there is none. */
 static uint32_t last_read(const pbi_timeline *t, pb_node v, uint32_t from, uint32_t to, uint32_t otherwise)
 {
     uint32_t last = from;
-    for (uint32_t k = t->g->out_start[v]; k < t->g->out_start[v + 1]; k++) {
-        const pbi_copies *c = &t->copy[t->g->out[k]];
+    for (uint32_t k = 0, readers = pbi_event_readers(&t->events, v); k < readers; k++) {
+        uint32_t reader = pbi_event_reader(&t->events, v, k);
+        const pbi_copies *c = &t->copy[node_of(t, reader)];
         uint32_t before = copies_before(c, to);
-        while (before && loaded_at(t, c->slot[before - 1])) /* a load reads nothing */
+        while (before && t->fetches && t->event[c->slot[before - 1]] != reader) /* it came in another way */
             before--;
         if (before && c->slot[before - 1] > last)
             last = c->slot[before - 1];
@@ -95,38 +101,35 @@ static uint32_t last_read(const pbi_timeline *t, pb_node v, uint32_t from, uint3
     return last > from ? last : otherwise;
 }
 
-/* Is the copy after this one the first that is loaded? Then this one is stored. */
-static bool is_stored(const pbi_timeline *t, pb_node v, uint32_t i)
+/* Must copy i have been in memory, although nothing may read it? It is stored for the first load, if that comes next;
+ * or the first recipe comes next, and works only for values that have existed. */
+static bool must_exist(const pbi_timeline *t, pb_node v, uint32_t i)
 {
     const pbi_copies *c = &t->copy[v];
-    if (!t->tier || !t->loads[v] || i + 1 >= c->count || !loaded_at(t, c->slot[i + 1]))
+    if (!t->fetches || i + 1 >= c->count || !fetched_at(t, c->slot[i + 1]))
         return false;
+    bool load = loaded_at(t, c->slot[i + 1]);
     for (uint32_t k = 0; k <= i; k++)
-        if (loaded_at(t, c->slot[k]))
+        if (fetched_at(t, c->slot[k]) && (!load || loaded_at(t, c->slot[k])))
             return false;
     return true;
 }
 
-/* The last slot of a copy that nothing reads. A by-product is then not computed at all, unless it is stored. */
+/* The last slot of a copy that nothing reads. A by-product is then not computed at all, unless it must have existed. */
 static uint32_t unread_last(const pbi_timeline *t, pb_node v, uint32_t i)
 {
     uint32_t slot = t->copy[v].slot[i];
-    bool part = (t->g->flags[v] & PB_NODE_BYPRODUCT) && !loaded_at(t, slot);
-    return part && !is_stored(t, v, i) ? slot - 1 : slot;
-}
-
-static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
-{
-    return (int32_t)(size / t->unit + (size % t->unit != 0));
+    bool part = (t->g->flags[v] & PB_NODE_BYPRODUCT) && !fetched_at(t, slot);
+    return part && !must_exist(t, v, i) ? slot - 1 : slot;
 }
 
 /* By-products that are targets but never read: computed once, and freed. Counted with every computation. */
-static int32_t unread_targets(const pbi_timeline *t, pb_node v)
+static int32_t unread_targets(const pbi_timeline *t, uint32_t event)
 {
     const pb_graph *g = t->g;
     int32_t sum = 0;
-    for (uint32_t n = 0, parts = parts_of(g, v); n < parts; n++) {
-        pb_node w = g->part[g->part_start[v] + n];
+    for (uint32_t n = 0, parts = pbi_event_parts(&t->events, event); n < parts; n++) {
+        pb_node w = g->part[g->part_start[event] + n];
         bool read = false;
         for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++)
             read |= (g->flags[g->out[k]] & PB_NODE_NEEDED) != 0;
@@ -139,25 +142,26 @@ static int32_t unread_targets(const pbi_timeline *t, pb_node v)
  * the last time. */
 static int32_t extra_of(const pbi_timeline *t, uint32_t event, uint32_t slot)
 {
-    const pb_graph *g = t->g;
     if (is_load(event))
         return 0;
-    int32_t extra = scaled_up(t, g->workspace[event]) + unread_targets(t, event), overwritten = 0;
-    if (!g->inplace_start)
+    pb_way way = pbi_event_way(&t->events, event);
+    int32_t extra = pbi_timeline_units(t, way.workspace) + unread_targets(t, event), overwritten = 0;
+    if (!way.inplace_count)
         return extra;
-    for (uint32_t k = g->inplace_start[event]; k < g->inplace_start[event + 1]; k++) {
-        pb_node u = g->inplace[k];
+    for (uint32_t k = 0; k < way.inplace_count; k++) {
+        pb_node u = way.inplace[k];
         uint32_t i = pbi_timeline_copy(t, u, slot);
         if (i != PBI_EMPTY && t->copy[u].last[i] == slot && t->size[u] > overwritten)
             overwritten = t->size[u];
     }
-    return extra - (overwritten < t->size[event] ? overwritten : t->size[event]);
+    int32_t size = t->size[node_of(t, event)];
+    return extra - (overwritten < size ? overwritten : size);
 }
 
 static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
 {
     uint32_t event = slot < t->profile.slots ? t->event[slot] : PBI_EMPTY;
-    if (event == PBI_EMPTY || event == u)
+    if (event == PBI_EMPTY || node_of(t, event) == u)
         return;
     int32_t now = extra_of(t, event, slot), was = t->extra[slot];
     t->extra[slot] = now;
@@ -173,17 +177,17 @@ static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
     t->copy[v].last[i] = last;
     uint32_t high = was > last ? was : last, low = was > last ? last : was;
     pbi_slots_add(&t->profile, low + 1, high < last_slot ? high : last_slot, last > was ? t->size[v] : -t->size[v]);
-    if (t->g->inplace_start) {
+    if (t->events.overwrites) {
         refresh_extra(t, was, v);
         refresh_extra(t, last, v);
     }
 }
 
-/* After a change of its loads: an unread copy of a by-product is computed only if it is stored for a load. */
+/* After a change of its loads and recipes: an unread copy of a by-product is computed only if it must have existed. */
 static void update_unread(pbi_timeline *t, pb_node v)
 {
     const pbi_copies *c = &t->copy[v];
-    for (uint32_t i = 0; t->tier && (t->g->flags[v] & PB_NODE_BYPRODUCT) && i < c->count; i++)
+    for (uint32_t i = 0; t->fetches && (t->g->flags[v] & PB_NODE_BYPRODUCT) && i < c->count; i++)
         if (c->last[i] <= c->slot[i])
             set_last(t, v, i, unread_last(t, v, i));
 }
@@ -246,7 +250,7 @@ static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool resident)
         pbi_slots_add_at(&t->profile, slot, -t->size[v]);
     close_at(c->last, c->count, i);
     close_at(c->slot, c->count--, i);
-    if (t->g->inplace_start && i) /* readers of the removed copy now read the one before */
+    if (t->events.overwrites && i) /* readers of the removed copy now read the one before */
         refresh_extra(t, c->last[i - 1], v);
 }
 
@@ -255,18 +259,18 @@ static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool resident)
 /* Are all inputs of the event resident, and has the list of copies room for its results? */
 static bool may_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
-    const pb_graph *g = t->g;
-    pb_node v = event & ~PBI_LOAD_EVENT;
-    uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : g->cost[v];
+    pb_node v = node_of(t, event);
+    pb_way way = pbi_event_way(&t->events, event);
+    uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : way.cost;
     if (cost > UINT64_MAX / 4 - t->work) /* not a useful plan */
         return false;
-    if (is_load(event) && pbi_timeline_copy(t, v, slot) == PBI_EMPTY)
+    if (event != v && pbi_timeline_copy(t, v, slot) == PBI_EMPTY) /* a load, or a recipe */
         return false;
-    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++)
-        if (pbi_timeline_copy(t, g->in[k], slot) == PBI_EMPTY)
+    for (uint32_t k = 0; k < way.in_count; k++)
+        if (pbi_timeline_copy(t, way.in[k], slot) == PBI_EMPTY)
             return false;
-    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
-        if (!make_room(t, made_by(g, v, n)))
+    for (uint32_t n = 0, count = makes(t, event); n < count; n++)
+        if (!make_room(t, made_by(t, event, n)))
             return false;
     return true;
 }
@@ -282,38 +286,42 @@ static void insert_load(pbi_timeline *t, pb_node v, uint32_t slot)
 
 bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
-    const pb_graph *g = t->g;
-    pb_node v = event & ~PBI_LOAD_EVENT;
+    pb_node v = node_of(t, event);
     if (!may_insert(t, event, slot))
         return false;
     if (is_load(event)) {
         insert_load(t, v, slot);
         return true;
     }
-    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
-        enter_copy(t, made_by(g, v, n), slot, n == 0);
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        uint32_t copy = pbi_timeline_copy(t, g->in[k], slot);
-        if (t->copy[g->in[k]].last[copy] < slot)
-            set_last(t, g->in[k], copy, slot);
+    pb_way way = pbi_event_way(&t->events, event);
+    if (event != v) /* before its copy: this marks it as a recipe */
+        occupy(t, slot, event);
+    for (uint32_t n = 0, count = makes(t, event); n < count; n++)
+        enter_copy(t, made_by(t, event, n), slot, n == 0);
+    for (uint32_t k = 0; k < way.in_count; k++) {
+        uint32_t copy = pbi_timeline_copy(t, way.in[k], slot);
+        if (t->copy[way.in[k]].last[copy] < slot)
+            set_last(t, way.in[k], copy, slot);
     }
-    t->extra[slot] = extra_of(t, v, slot);
-    pbi_slots_add_at(&t->profile, slot, t->extra[slot]);
-    occupy(t, slot, v);
-    for (uint32_t n = 1, count = makes(g, event); n < count; n++)
-        update_unread(t, made_by(g, v, n));
-    t->work += g->cost[v];
+    int32_t was = t->extra[slot];
+    t->extra[slot] = extra_of(t, event, slot);
+    pbi_slots_add_at(&t->profile, slot, t->extra[slot] - was);
+    if (event == v)
+        occupy(t, slot, event);
+    for (uint32_t n = event == v, count = makes(t, event); n < count; n++)
+        update_unread(t, made_by(t, event, n));
+    t->work += way.cost;
     return true;
 }
 
-/* Would every reader, and every load, still find what it needs without this computation? */
+/* Would every reader, load and recipe still find what it needs without this computation? */
 static bool is_spare(const pbi_timeline *t, pb_node v, uint32_t slot)
 {
-    for (uint32_t n = 0, count = makes(t->g, v); n < count; n++) {
-        const pbi_copies *c = &t->copy[made_by(t->g, v, n)];
+    for (uint32_t n = 0, count = makes(t, v); n < count; n++) {
+        const pbi_copies *c = &t->copy[made_by(t, v, n)];
         if (c->slot[0] != slot)
             continue;
-        if (c->last[0] > slot || c->count < 2 || loaded_at(t, c->slot[1]))
+        if (c->last[0] > slot || c->count < 2 || fetched_at(t, c->slot[1]))
             return false;
     }
     return true;
@@ -338,34 +346,32 @@ static void end_read(pbi_timeline *t, pb_node u, uint32_t slot)
 
 bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
 {
-    const pb_graph *g = t->g;
     uint32_t event = t->event[slot];
     if (is_load(event)) {
         remove_load(t, event & ~PBI_LOAD_EVENT, slot);
         return true;
     }
-    pb_node v = event;
-    if (!is_spare(t, v, slot))
+    if (event < t->g->node_count && !is_spare(t, event, slot))
         return false;
+    pb_way way = pbi_event_way(&t->events, event);
     vacate(t, slot);
     pbi_slots_add_at(&t->profile, slot, -t->extra[slot]);
     t->extra[slot] = 0;
-    for (uint32_t n = 0, count = makes(g, event); n < count; n++) {
-        leave_copy(t, made_by(g, v, n), slot, n == 0);
-        update_unread(t, made_by(g, v, n));
+    for (uint32_t n = 0, count = makes(t, event); n < count; n++) {
+        leave_copy(t, made_by(t, event, n), slot, n == 0);
+        update_unread(t, made_by(t, event, n));
     }
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        end_read(t, g->in[k], slot);
-    t->work -= g->cost[v];
+    for (uint32_t k = 0; k < way.in_count; k++)
+        end_read(t, way.in[k], slot);
+    t->work -= way.cost;
     return true;
 }
 
 bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
 {
     uint32_t event = t->event[slot];
-    pb_node v = event & ~PBI_LOAD_EVENT;
-    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
-        pb_node w = made_by(t->g, v, n);
+    for (uint32_t n = 0, count = makes(t, event); n < count; n++) {
+        pb_node w = made_by(t, event, n);
         if (t->copy[w].last[copies_before(&t->copy[w], slot)] > slot)
             return true;
     }
@@ -373,90 +379,6 @@ bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
 }
 
 /* ---- the whole ---- */
-
-static bool allocate_timeline(pbi_timeline *t)
-{
-    uint32_t slots = t->profile.room;
-    t->event = pb_arena_alloc(t->arena, slots, sizeof *t->event);
-    t->extra = pb_arena_alloc(t->arena, slots, sizeof *t->extra);
-    t->where = pb_arena_alloc(t->arena, slots, sizeof *t->where);
-    t->index = pb_arena_alloc(t->arena, slots, sizeof *t->index);
-    t->copy = pb_arena_zero(t->arena, t->g->node_count, sizeof *t->copy);
-    t->size = pb_arena_alloc(t->arena, t->g->node_count, sizeof *t->size);
-    return t->event && t->extra && t->where && t->index && t->copy && t->size;
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Sizes of tensors have a common factor: divided by it, they mostly fit. */
-static void choose_unit(pbi_timeline *t)
-{
-    const pb_graph *g = t->g;
-    uint64_t unit = g->fixed_size, max_size = g->total_size > g->fixed_size ? g->total_size : g->fixed_size;
-    for (pb_node v = 0; v < g->node_count; v++) {
-        unit = common_divisor(g->size[v], unit);
-        unit = common_divisor(g->workspace[v], unit);
-        max_size = g->workspace[v] > max_size ? g->workspace[v] : max_size;
-    }
-    t->unit = unit ? unit : 1;
-    while (max_size / t->unit > PBI_SLOTS_MAX)
-        t->unit *= 2;
-}
-
-/* Each value's tier: the one with the cheapest store and load. Tiers with a cap of their own are not used. */
-static bool choose_tiers(pbi_timeline *t, const pb_game *game)
-{
-    const pb_graph *g = t->g;
-    uint32_t open = 0;
-    for (uint32_t k = 0; game->kind == PB_GAME_TIERED && k < game->tier_count; k++)
-        open += game->tiers[k].cap == PB_UNLIMITED;
-    if (!open)
-        return true;
-    t->tiers = game->tiers;
-    t->tier = pb_arena_zero(t->arena, g->node_count, sizeof *t->tier);
-    t->loads = pb_arena_zero(t->arena, g->node_count, sizeof *t->loads);
-    for (pb_node v = 0; t->tier && v < g->node_count; v++) {
-        uint64_t min = UINT64_MAX;
-        for (uint32_t k = game->tier_count; k-- > 0;) {
-            const pb_tier *tier = &game->tiers[k];
-            uint64_t price = pbi_add_saturated(pbi_store_price(tier, g->size[v]), pbi_load_price(tier, g->size[v]));
-            if (tier->cap == PB_UNLIMITED && price <= min) {
-                min = price;
-                t->tier[v] = (uint8_t)(k + 1);
-            }
-        }
-    }
-    return t->tier && t->loads;
-}
-
-bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
-                       uint32_t max_events)
-{
-    const pb_graph *g = game->graph;
-    *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
-    choose_unit(t);
-    if (!pbi_slots_init(&t->profile, arena, max_events + 2, game->weights.beta > 0) || !allocate_timeline(t) ||
-        !choose_tiers(t, game))
-        return false;
-    for (pb_node v = 0; v < g->node_count; v++)
-        t->size[v] = scaled_up(t, g->size[v]);
-    pbi_timeline_set_cap(t, cap);
-    return true;
-}
-
-void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
-{
-    uint64_t max_cap = 4 * PBI_SLOTS_MAX, scaled = cap / t->unit;
-    pbi_slots_set_cap(&t->profile, (int32_t)(scaled < max_cap ? scaled : max_cap));
-}
 
 /* Slot 0 is the start: given values are created there, and count. */
 static bool load_start(pbi_timeline *t)
@@ -493,7 +415,7 @@ static void find_lasts(pbi_timeline *t)
 static void find_memory(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
-    int32_t *memory = t->profile.memory, sum = scaled_up(t, g->fixed_size);
+    int32_t *memory = t->profile.memory, sum = pbi_timeline_units(t, g->fixed_size);
     uint32_t slots = t->profile.slots;
     for (pb_node v = 0; v < g->node_count; v++) /* as changes, summed up below */
         for (uint32_t i = 0; i < t->copy[v].count; i++) {
@@ -519,15 +441,14 @@ static void find_memory(pbi_timeline *t)
 
 static bool place(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
-    pb_node v = event & ~PBI_LOAD_EVENT;
     if (is_load(event)) {
-        t->work += pbi_timeline_load_cost(t, v);
-        t->loads[v]++;
+        t->work += pbi_timeline_load_cost(t, event & ~PBI_LOAD_EVENT);
+        t->loads[event & ~PBI_LOAD_EVENT]++;
     } else {
-        t->work += t->g->cost[v];
+        t->work += pbi_event_way(&t->events, event).cost;
     }
-    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
-        pb_node w = made_by(t->g, v, n);
+    for (uint32_t n = 0, count = makes(t, event); n < count; n++) {
+        pb_node w = made_by(t, event, n);
         if (!make_room(t, w))
             return false;
         t->copy[w].slot[t->copy[w].count++] = slot;

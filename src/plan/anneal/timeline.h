@@ -16,8 +16,8 @@
 #ifndef PBI_PLAN_ANNEAL_TIMELINE_H
 #define PBI_PLAN_ANNEAL_TIMELINE_H
 
+#include "plan/anneal/events.h"
 #include "plan/anneal/memory_slots.h"
-#include "plan/sequence/sequence.h"
 
 #define PBI_EMPTY UINT32_MAX
 
@@ -32,8 +32,9 @@ typedef struct pbi_timeline {
     pb_context *ctx;
     const pb_graph *g;
     pb_arena *arena;
+    pbi_event_space events;
     pbi_memory_slots profile;
-    uint32_t *event;  /* per slot: a node, a value with PBI_LOAD_EVENT, PBI_EMPTY for none */
+    uint32_t *event;  /* per slot: an event (events.h), PBI_EMPTY for none */
     int32_t *extra;   /* per slot: workspace of its computation, minus what is overwritten in place */
     pbi_copies *copy; /* per value */
     int32_t *size;    /* per value, in units of `unit`, rounded up */
@@ -41,6 +42,7 @@ typedef struct pbi_timeline {
     uint32_t *index;  /* per slot: its place in `where` */
     uint32_t filled;
     uint64_t work; /* work and io */
+    bool fetches;  /* there may be loads or recipes */
     uint64_t unit; /* a common factor of all sizes, or larger if numbers would not fit */
 
     /* Slow memory; NULL without. */
@@ -61,8 +63,8 @@ void pbi_timeline_read(const pbi_timeline *t, uint32_t *events);
 /* Another cap for the same events. */
 void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap);
 
-/* Compute v, or load it, in this empty slot. False, and nothing has changed, when an input (for a load: the value)
- * was not computed before or memory is exhausted. */
+/* Compute a value, or load it, in this empty slot. False, and nothing has changed, when an input (for a load or a
+ * recipe: also the value) was not computed before or memory is exhausted. */
 bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot);
 /* Remove the event in this slot. False, and nothing has changed, when a reader needs it. */
 bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot);
@@ -73,6 +75,8 @@ uint32_t pbi_timeline_copy(const pbi_timeline *t, pb_node v, uint32_t slot);
 bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot);
 /* The cost of loading v, with its store if it is the first load. */
 uint64_t pbi_timeline_load_cost(const pbi_timeline *t, pb_node v);
+/* A size in units, rounded up. */
+int32_t pbi_timeline_units(const pbi_timeline *t, uint64_t size);
 /* Peak memory, rounded up to multiples of `unit`. O(slots). */
 uint64_t pbi_timeline_peak(const pbi_timeline *t);
 

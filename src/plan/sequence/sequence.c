@@ -205,6 +205,15 @@ static void create_instances(emitter *m, uint32_t e)
         m->current[m->g->part[m->g->part_start[v] + i]] = slot + 1 + i;
 }
 
+/* Produces the latest instance of v, a by-product, with its node, even if nothing reads it. An instance that came by
+ * recipe or load is there anyway. */
+static void produce_unread(emitter *m, pb_node v)
+{
+    uint32_t at = m->latest[m->g->owner[v]], slot = m->current[v], first = slot_of(m, at);
+    if (m->last[slot] == UNREAD && slot > first && slot <= first + parts_at(m->g, m->s, at))
+        m->last[slot] = at;
+}
+
 /* The first load of a value needs the instance before it stored, unless the value was given in slow memory. */
 static pb_status note_load(emitter *m, pb_node v)
 {
@@ -213,8 +222,8 @@ static pb_status note_load(emitter *m, pb_node v)
     if (m->current[v] == UNREAD)
         return pbi_fail(m->ctx, PB_EBUG, "a plan loads %s before it is computed", pb_graph_name(m->g, v));
     m->store[m->current[v]] = 1;
-    if (m->last[m->current[v]] == UNREAD && (m->g->flags[v] & PB_NODE_BYPRODUCT))
-        m->last[m->current[v]] = m->latest[m->g->owner[v]]; /* computed only to be stored */
+    if (m->g->flags[v] & PB_NODE_BYPRODUCT)
+        produce_unread(m, v); /* only to be stored */
     return PB_OK;
 }
 
@@ -222,9 +231,8 @@ static pb_status note_load(emitter *m, pb_node v)
 static void note_recovery(emitter *m, uint32_t e)
 {
     pb_node v = m->s->event[e];
-    if (recipe_of(m->s, e) && (m->g->flags[v] & PB_NODE_BYPRODUCT) && !m->read[v] && m->current[v] != UNREAD &&
-        m->last[m->current[v]] == UNREAD)
-        m->last[m->current[v]] = m->latest[m->g->owner[v]];
+    if (recipe_of(m->s, e) && (m->g->flags[v] & PB_NODE_BYPRODUCT) && !m->read[v] && m->current[v] != UNREAD)
+        produce_unread(m, v);
     if (recipe_of(m->s, e) && m->read)
         m->read[v] = 1;
 }

@@ -19,16 +19,18 @@ bool pbi_stretch_apply(const pb_game *game)
     return game->kind == PB_GAME_REMAT && !game->graph->part && !w->alpha && !w->beta;
 }
 
-pb_status pbi_stretch_init(pbi_stretches *w, pb_context *ctx, const pb_game *game, pb_arena *arena)
+pb_status pbi_stretch_init(pbi_stretches *w, pb_context *ctx, const pb_game *game, const pbi_event_space *events,
+                           pb_arena *arena)
 {
     size_t n = game->graph->node_count;
-    *w = (pbi_stretches){.ctx = ctx, .game = game};
+    *w = (pbi_stretches){.ctx = ctx, .game = game, .events = events};
     w->before = pb_arena_zero(arena, n, sizeof *w->before);
     w->after = pb_arena_zero(arena, n, sizeof *w->after);
+    w->recovered = pb_arena_zero(arena, n, sizeof *w->recovered);
     w->inside = pb_arena_zero(arena, n, sizeof *w->inside);
     w->place = pb_arena_alloc(arena, n, sizeof *w->place);
     w->node = pb_arena_alloc(arena, n, sizeof *w->node);
-    if (!w->before || !w->after || !w->inside || !w->place || !w->node)
+    if (!w->before || !w->after || !w->recovered || !w->inside || !w->place || !w->node)
         return PB_ENOMEM;
     return pb_builder_new(ctx, &w->builder);
 }
@@ -42,12 +44,27 @@ void pbi_stretch_close(pbi_stretches *w)
 /* ---- the values of the window ---- */
 
 /* What is needed before event `k`, given what is needed after it. */
-static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *needed)
+static void step_back(const pbi_stretches *w, const pbi_stretch_plan *p, uint32_t k, bool *needed)
 {
-    pb_node v = p->event[k];
-    needed[v] = false;
-    for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        needed[g->in[i]] = true;
+    pb_way way = pbi_event_way(w->events, p->event[k]);
+    needed[pbi_event_node(w->events, p->event[k])] = false;
+    for (uint32_t i = 0; i < way.in_count; i++)
+        needed[way.in[i]] = true;
+}
+
+static void find_recovered(pbi_stretches *w, const pbi_stretch_plan *p)
+{
+    for (uint32_t k = 0; w->events->recipes && k < p->count; k++)
+        if (pbi_event_is_recipe(w->events, p->event[k]))
+            w->recovered[pbi_event_node(w->events, p->event[k])] = true;
+}
+
+static bool has_recipe(const pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t length)
+{
+    for (uint32_t k = first; w->events->recipes && k < first + length; k++)
+        if (pbi_event_is_recipe(w->events, p->event[k]))
+            return true;
+    return false;
 }
 
 static void find_needed(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t end)
@@ -56,11 +73,11 @@ static void find_needed(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t fi
     for (pb_node v = 0; v < g->node_count; v++)
         w->after[v] = (g->flags[v] & PB_NODE_KEEP) != 0;
     for (uint32_t k = p->count; k-- > end;)
-        step_back(g, p, k, w->after);
+        step_back(w, p, k, w->after);
     memcpy(w->before, w->after, g->node_count * sizeof *w->before);
     memset(w->inside, 0, g->node_count * sizeof *w->inside);
     for (uint32_t k = end; k-- > first;) {
-        step_back(g, p, k, w->before);
+        step_back(w, p, k, w->before);
         w->inside[p->event[k]]++;
     }
 }
@@ -141,11 +158,11 @@ static bool can_be_made(const pbi_stretches *w, pb_node v)
     return true;
 }
 
-/* A target whose only computations are in the window. */
+/* A target, or a value that comes back by recipe later, whose only computations are in the window. */
 static bool is_due(const pbi_stretches *w, const pbi_stretch_plan *p, pb_node v)
 {
     uint32_t all = 0;
-    if (!(w->game->graph->flags[v] & PB_NODE_TARGET) || !w->inside[v])
+    if (!((w->game->graph->flags[v] & PB_NODE_TARGET) || w->recovered[v]) || !w->inside[v])
         return false;
     for (uint32_t k = 0; k < p->count; k++)
         all += p->event[k] == v;
@@ -247,6 +264,9 @@ pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t fir
     if (first >= plan->count)
         return PB_OK;
     length = length < plan->count - first ? length : plan->count - first;
+    if (has_recipe(w, plan, first, length))
+        return PB_OK;
+    find_recovered(w, plan);
     find_needed(w, plan, first, first + length);
     pb_arena_init(&scratch, w->ctx);
     pb_status status = solve(w, plan, (stretch){first, length}, states, &scratch, saved);

@@ -43,9 +43,10 @@ typedef struct search {
     pb_arena *arena;
     pbi_rounds rounds;
     pbi_events program_order, blocks, given;
-    bool patient, brief;  /* continue as long as allowed; run one short round only */
-    uint32_t turn;        /* rounds so far */
-    struct search *plain; /* the same search without slow memory; NULL if the game has none */
+    bool patient, brief; /* continue as long as allowed; run one short round only */
+    uint32_t turn;       /* rounds so far */
+    /* The same search without slow memory or, in a game without it, without recipes; NULL if the game has neither. */
+    struct search *plain;
 } search;
 
 /* The events of a plan, unless it has loads and this search cannot use them. */
@@ -55,17 +56,13 @@ static void read_moves(search *s, const pb_moves *moves, pbi_events *out)
     uint32_t room = s->rounds.room;
     for (uint64_t i = 0; i < moves->count; i++) {
         const pb_move *m = &moves->move[i];
-        if (m->by) { /* its timeline has computations by a node's own inputs only */
-            out->count = 0;
-            return;
-        }
         bool load = m->op == PB_LOAD, compute = m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED);
         if ((load && !s->rounds.loads) || (load && out->count + 2 >= room) || (compute && out->count + 2 >= room)) {
             out->count = 0;
             return;
         }
         if (load || compute)
-            out->event[out->count++] = load ? m->node | PBI_LOAD_EVENT : m->node;
+            out->event[out->count++] = load ? m->node | PBI_LOAD_EVENT : pbi_event_of(g, m->node, m->by);
     }
 }
 
@@ -115,10 +112,12 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
     round->proposals = (uint64_t)((double)each * more[attempt % WAYS]);
 }
 
-static bool has_loads(const pbi_events *plan)
+/* Does the best plan use what the search without it has not: loads, or recipes? */
+static bool has_extras(const search *s)
 {
+    const pbi_events *plan = &s->rounds.best;
     for (uint32_t i = 0; i < plan->count; i++)
-        if (plan->event[i] & PBI_LOAD_EVENT)
+        if (s->rounds.loads ? pbi_event_is_load(plan->event[i]) : plan->event[i] >= s->game->graph->node_count)
             return true;
     return false;
 }
@@ -138,7 +137,7 @@ static void choose_rounds(search *s, uint32_t n, pbi_round *round)
                          .use = PBI_USE_BOTH};
     /* Long chains of recomputations pay under tight caps only. */
     round->further = none ? 2 : 4;
-    if (s->plain && fresh) /* plans with loads alone; `plain` has those without */
+    if (s->plain && fresh && s->rounds.loads) /* plans with loads alone; `plain` has those without */
         round->use = PBI_USE_LOADS;
     if (none && n == 0 && is_long(s))
         round->hot = 0.3; /* there is time for one hot round; cooler rounds from its result come next */
@@ -174,7 +173,7 @@ static pb_status check_fits(search *s, const pbi_stretch_plan *plan, pb_arena *s
     pb_status status = PB_OK;
     pbi_sequence_init(&sequence, scratch);
     for (uint32_t i = 0; i < plan->count && status == PB_OK; i++)
-        status = pbi_sequence_add(&sequence, plan->event[i]);
+        status = pbi_event_add(&s->rounds.worker[0].a.t.events, plan->event[i], &sequence);
     if (status == PB_OK)
         status = pbi_sequence_emit(s->ctx, s->game, &sequence, NULL, &figures);
     *fits = status == PB_OK && figures.fits && !figures.overflow;
@@ -186,7 +185,7 @@ static pb_status solve_stretches(search *s, pbi_stretch_plan *plan, pb_arena *sc
 {
     pbi_stretches all;
     uint64_t begun = s->ctx->ticks, max = s->rounds.proposals / 8, saved;
-    pb_status status = pbi_stretch_init(&all, s->ctx, s->game, scratch);
+    pb_status status = pbi_stretch_init(&all, s->ctx, s->game, &s->rounds.worker[0].a.t.events, scratch);
     *spared = 0;
     for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < max; at += STRETCH / 2) {
         status = pbi_stretch_try(&all, plan, at, STRETCH, A_STRETCH, &saved);
@@ -234,12 +233,12 @@ static pb_status run_next(search *s)
     return status;
 }
 
-/* Is it the turn of the search without slow memory? For every other fresh start, and nearly always while loads do
+/* Is it the turn of the search without loads or recipes? For every other fresh start, and nearly always while they do
  * not pay. */
 static bool is_plain_turn(const search *s)
 {
-    uint32_t n = s->turn / s->rounds.threads;
-    return s->plain && (n % 4 == 0 || (s->rounds.best.count && n > 3 && n % 16 != 7 && !has_loads(&s->rounds.best)));
+    uint32_t n = s->turn / s->rounds.threads, first = s->rounds.loads ? 0 : 1;
+    return s->plain && (n % 4 == first || (s->rounds.best.count && n > 3 && n % 16 != 7 && !has_extras(s)));
 }
 
 static void adopt_plain_best(search *s)
@@ -293,7 +292,7 @@ static pb_status write_plan(search *s, pbi_plan *plan)
     const pbi_events *best = &s->rounds.best;
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < best->count && status == PB_OK; i++) {
-        status = pbi_sequence_add(&sequence, best->event[i]);
+        status = pbi_event_add(&s->rounds.worker[0].a.t.events, best->event[i], &sequence);
         if (best->event[i] & PBI_LOAD_EVENT)
             sequence.tier = s->rounds.worker[0].a.t.tier;
     }
@@ -319,15 +318,21 @@ static pb_status init_search(search *s, const pbi_plan_options *options, const p
     return status == PB_OK ? find_starts(s, start) : status;
 }
 
-/* A plan in fast memory alone is a plan of this game too, and costs the same. */
+/* A plan in fast memory alone is a plan of this game too, and costs the same; so is a plan without recipes. */
 static pb_status search_all(search *s, const pbi_plan_options *options)
 {
     pb_game fast = *s->game;
+    pb_graph own = *s->game->graph;
     search plain = {.ctx = s->ctx, .game = &fast, .arena = s->arena};
     fast.kind = PB_GAME_REMAT;
     fast.tier_count = 0;
     pb_status status = init_search(s, options, options->start);
-    if (status == PB_OK && s->rounds.loads) {
+    if (status == PB_OK && !s->rounds.loads) {
+        own.recipe_start = NULL;
+        own.recipe = NULL;
+        fast.graph = &own;
+    }
+    if (status == PB_OK && (s->rounds.loads || s->rounds.worker[0].a.t.events.recipes)) {
         status = init_search(&plain, options, options->fast_start);
         s->plain = &plain;
     }
