@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { launch, missing, openPage, ready, run, scratch, startServer, still, withoutPicture, type Opened, type Server } from "./support";
+import { launch, missing, openPage, ready, run, scratch, startServer, staticFolder, still, withoutPicture, type Opened, type Server } from "./support";
 
 const reason = missing();
 const options = { skip: reason ?? false };
@@ -483,7 +483,7 @@ test("every control has a name, and nothing overflows its panel at either size",
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a server that is killed while planning is reported, and the page continues when it is back", options, async () => {
+test("a server that is killed while planning is reported, and the page continues when it is back", { skip: options.skip || staticFolder !== null }, async () => {
   const file = join(dir.dir, "mortal.json"); // only the page has it when the server is another one
   await run(["gen", "unet", "--depth", "4", "-o", file]);
   const mortal = await startServer();

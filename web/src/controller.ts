@@ -329,6 +329,7 @@ export class Controller implements Actions {
     model.player = player;
     model.frames = player?.frames ?? null;
     if (player) player.seek(this.startStep(player, before));
+    if (player && !before) performance.mark("pebble-first-plan");
     this.on.playerChanged();
     if (model.following) this.follow(model.following.index);
     this.on.render();

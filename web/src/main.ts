@@ -2,6 +2,7 @@
 import "./style.css";
 import { Api } from "./api";
 import { Controller } from "./controller";
+import { LocalCore } from "./core/local";
 import { debounce, h } from "./dom";
 import { Exports } from "./exports";
 import { amount } from "./format";
@@ -34,7 +35,9 @@ import { defaultView, fromFragment, galleryView, isBare, toFragment, type View }
 import { applyTheme, isDark, readTheme } from "./theme";
 import { installTooltips } from "./tooltip";
 
-const api = new Api();
+/** The page of a static server names the core that it brings; the page of `pebble ui` has a server. */
+const core = document.querySelector<HTMLMetaElement>('meta[name="pebble-core"]')?.content;
+const api = new Api(core ? new LocalCore(new URL("core.js", document.baseURI).href, new URL(core, document.baseURI).href) : undefined);
 const toasts = new Toasts();
 const notify = toasts.notify.bind(toasts);
 const playback = new Playback();
