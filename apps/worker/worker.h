@@ -4,7 +4,7 @@
  *     worker_request(head, ...) -> a response; read it, worker_release()
  *     worker_run()              -> runs the job that the last request started; events come through worker_event
  *
- * One instance has one thread. While it runs a job it answers no requests, so the page has one instance for requests and
+ * One instance has one thread. While it runs a job it answers no requests: the page has one instance for requests, and
  * others for jobs.
  */
 #ifndef PEBBLE_WORKER_H

@@ -333,7 +333,10 @@ bool json_is_real(const json_t *value) { return value && value->kind == JSON_NUM
 
 bool json_is_integer(const json_t *value) { return value && value->kind == JSON_NUMBER && !json_is_real(value); }
 
-long long json_integer_value(const json_t *value) { return json_is_integer(value) ? strtoll(value->text, NULL, 10) : 0; }
+long long json_integer_value(const json_t *value)
+{
+    return json_is_integer(value) ? strtoll(value->text, NULL, 10) : 0;
+}
 
 double json_real_value(const json_t *value) { return json_is_real(value) ? strtod(value->text, NULL) : 0; }
 

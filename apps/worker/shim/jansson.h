@@ -6,14 +6,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum json_kind { JSON_NULL, JSON_TRUE, JSON_FALSE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } json_kind;
+typedef enum json_kind {
+    JSON_NULL,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+} json_kind;
 
 typedef struct json_t {
     json_kind kind;
-    char *key;             /* of a member of an object */
-    char *text;            /* of a string or a number */
-    struct json_t *child;  /* the first member or item */
-    struct json_t *next;   /* the next member or item of the same parent */
+    char *key;            /* of a member of an object */
+    char *text;           /* of a string or a number */
+    struct json_t *child; /* the first member or item */
+    struct json_t *next;  /* the next member or item of the same parent */
 } json_t;
 
 typedef struct json_error_t {
@@ -44,7 +52,7 @@ bool json_is_real(const json_t *value);
 #define json_is_array(value) ((value) && (value)->kind == JSON_ARRAY)
 #define json_is_string(value) ((value) && (value)->kind == JSON_STRING)
 #define json_is_null(value) ((value) && (value)->kind == JSON_NULL)
-#define json_object_foreach(object, name, value)                                                 \
+#define json_object_foreach(object, name, value)                                                        \
     for ((value) = json_is_object(object) ? (object)->child : NULL; (value) && ((name) = (value)->key); \
          (value) = (value)->next)
 

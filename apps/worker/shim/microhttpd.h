@@ -1,4 +1,4 @@
-/* microhttpd.h -- what the handlers of apps/server name of the HTTP library: numbers, and types that stay incomplete. */
+/* microhttpd.h -- what the handlers of apps/server name of the HTTP library: numbers, and incomplete types. */
 #ifndef WORKER_MICROHTTPD_H
 #define WORKER_MICROHTTPD_H
 
