@@ -132,6 +132,49 @@ test("the first example: the baseline fails under a cap that partial and reversi
   assert.deepEqual(cells.map((text) => text.replaceAll("\u202f", " ")), ["50", "6.25", "220 %", "407", "407", "0 %"]);
 });
 
+test("plans play side by side on one clock, and one that does not fit stops in red", options, async () => {
+  const page = await open("#family=tree&p.height=6&cap=50&strategies=cache-all;last-use;partial;bennett&beside=cache-all/remat;bennett/reversible");
+  const cells = by(page, "beside");
+  assert.deepEqual(await cells.evaluateAll((all) => all.map((cell) => (cell as HTMLElement).dataset.key)), ["cache-all/remat", "bennett/reversible"]);
+  await page.keyboard.press("End");
+  assert.match((await cells.nth(0).textContent()) ?? "", /needs 51 pebbles, 1 pebble over the cap/);
+  assert.ok(await cells.nth(0).evaluate((cell) => cell.classList.contains("over")), "in red");
+  assert.match((await cells.nth(1).textContent()) ?? "", /done, 220.% extra/);
+  // By work: when the shown plan is at half of its work, so are the others. By moves: at the same move.
+  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number(/move (\d+)/.exec(cell.textContent ?? "")?.[1])));
+  await page.evaluate(() => window.pebble.playback.seek(60));
+  const work = await page.evaluate(() => window.pebble.playback.player!.frames.time[59]);
+  assert.deepEqual(await steps(), [work + 1, work + 1], "every move of these two is an operation of one unit");
+  await by(page, "clock").selectOption("moves");
+  assert.deepEqual(await steps(), [51, 60], "the baseline has ended");
+  await page.keyboard.press("Home");
+  await by(page, "speed").selectOption("64");
+  await by(page, "play").click();
+  await page.waitForFunction(() => !window.pebble.playback.playing);
+  assert.deepEqual(await steps(), [51, 407], "playing goes on until the longest has ended");
+  await page.waitForFunction(() => location.hash.includes("beside=") && location.hash.includes("clock=moves"));
+  await line(page, "bennett/reversible").click();
+  await ready(page);
+  assert.deepEqual(await cells.evaluateAll((all) => all.map((cell) => (cell as HTMLElement).dataset.key)), ["cache-all/remat", "last-use/remat"], "they change places");
+  await page.getByTestId("beside-cache-all/remat").click();
+  await ready(page);
+  assert.equal(await cells.count(), 1, "the button of a row takes it away again");
+  assert.deepEqual(shared?.errors, []);
+});
+
+test("the tour points at each part in turn", options, async () => {
+  const page = await open("#example=tree");
+  await by(page, "tour").click();
+  for (let stop = 1; stop <= 7; stop++) {
+    assert.match((await by(page, "tour-card").textContent()) ?? "", new RegExp(`${stop} of 7`));
+    assert.equal(await page.locator(".toured").count(), 1, `stop ${stop} points at something`);
+    const card = await by(page, "tour-card").boundingBox();
+    assert.ok(card && card.x >= 0 && card.y >= 0 && card.x + card.width <= 1280 && card.y + card.height <= 800, "inside the window");
+    await by(page, "tour-next").click();
+  }
+  assert.ok(await by(page, "tour-card").isHidden());
+});
+
 test("all strategies are compared on request, and the link keeps that", options, async () => {
   const page = await open("#family=tree&p.height=4&cap=20&game=remat&strategies=cache-all;last-use&time=500");
   assert.equal(await page.locator("tr[data-key]").count(), 2);

@@ -105,6 +105,7 @@ export interface GalleryItem {
   game: GameName | null;
   cap: string;
   strategies: string[];
+  beside?: string[]; // rows to play next to the winner
   prices: Prices | null;
 }
 

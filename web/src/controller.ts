@@ -1,5 +1,6 @@
 // The controller: it changes the model, starts jobs and makes the panels redraw.
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
+import { Beside, toggled } from "./beside";
 import { decodeFrames, decodeLayout, Names } from "./binary";
 import { whole } from "./exact";
 import type { MachineChoice } from "./machine";
@@ -32,6 +33,7 @@ function proposedCap(graph: GraphInfo): string {
 export class Controller implements Actions {
   readonly model: Model;
   readonly planner: Planner;
+  private readonly beside: Beside;
   private opening: AbortController | null = null;
   private loading: AbortController | null = null;
   private detailsRequest: AbortController | null = null;
@@ -44,8 +46,12 @@ export class Controller implements Actions {
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
       server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
-      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null,
+      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null, beside: [],
     };
+    this.beside = new Beside(api, this.model, () => {
+      on.playerChanged();
+      on.render();
+    });
     this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.notify(text, "error"));
     api.watch.onChange = (state) => {
       this.model.server = state;
@@ -209,6 +215,7 @@ export class Controller implements Actions {
     model.entries = [];
     model.sweep = null;
     model.shown = model.frames = model.player = null;
+    this.beside.clear();
     this.loading?.abort();
     this.playing = this.loaded = null;
     model.following = null;
@@ -302,7 +309,9 @@ export class Controller implements Actions {
   }
 
   show(key: string | null): void {
-    this.model.view = { ...this.model.view, shown: key };
+    const { view, shown } = this.model;
+    const beside = view.beside.map((one) => (one === key && shown ? rowKey(shown) : one)); // they change places
+    this.model.view = { ...view, shown: key, beside };
     this.choosePlan(true);
     this.on.render();
   }
@@ -318,6 +327,20 @@ export class Controller implements Actions {
       if (plays !== this.playing) void this.loadPlan(row);
       else model.shown = row;
     } else if (done && !row) this.setPlan(null, null);
+    this.beside.update(done);
+  }
+
+  toggleBeside(key: string): void {
+    const model = this.model;
+    model.view = { ...model.view, beside: toggled(model.view.beside, key) };
+    this.beside.update(true);
+    this.on.render();
+  }
+
+  setClock(clock: View["clock"]): void {
+    this.model.view = { ...this.model.view, clock };
+    this.on.playerChanged();
+    this.on.render();
   }
 
   private setPlan(row: Row | null, player: Player | null): void {
@@ -330,6 +353,7 @@ export class Controller implements Actions {
     model.frames = player?.frames ?? null;
     if (player) player.seek(this.startStep(player, before));
     if (player && !before) performance.mark("pebble-first-plan");
+    this.beside.update(!isPlanning(model));
     this.on.playerChanged();
     if (model.following) this.follow(model.following.index);
     this.on.render();
@@ -372,7 +396,7 @@ export class Controller implements Actions {
   get settled(): boolean {
     const model = this.model;
     const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
-    return quiet && this.loaded === this.playing;
+    return quiet && this.loaded === this.playing && this.beside.settled;
   }
 
   /** The playhead has not been moved yet: playing starts at the beginning. */

@@ -9,6 +9,7 @@ import { amount } from "./format";
 import { installKeys } from "./keys";
 import { MemoryChart } from "./chart/memory";
 import { moveWords } from "./move_words";
+import { BesidePanel } from "./panels/beside";
 import { CapSlider } from "./panels/cap_slider";
 import { CostBars } from "./panels/cost_bar";
 import { Finder } from "./panels/find";
@@ -26,6 +27,7 @@ import { Stage } from "./panels/stage";
 import { StatusPanel } from "./panels/status";
 import { ComparisonTable } from "./panels/table";
 import { Toasts } from "./panels/toast";
+import { Tour } from "./panels/tour";
 import { TopBar } from "./panels/topbar";
 import { Transport } from "./panels/transport";
 import { WeightKnobs } from "./panels/weights";
@@ -82,16 +84,21 @@ const weights = new WeightKnobs(controller);
 const table = new ComparisonTable(controller);
 const legend = new Legend();
 const inspector = new Inspector(controller);
-const transport = new Transport(playback, playPause);
+const transport = new Transport(playback, playPause, (clock) => controller.setClock(clock));
 const stage = new Stage(
   controller,
-  { fit, zoom, gallery: openGallery, find: openFinder },
+  { fit, zoom, gallery: openGallery, find: openFinder, tour: () => tour.start() },
   legend.element, hover.element, toasts.element,
 );
+const beside = new BesidePanel(controller, playback, readTheme(controller.model.view.theme), stage.mainCell);
+stage.mainCell.prepend(beside.main.head);
+stage.mainCell.append(beside.main.strip);
+stage.scenes.append(beside.element);
+const tour = new Tour(controller, playback);
 const left = [cap, new MachineKnob(controller), new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
 const banner = new ServerBanner(controller);
-const panels = [banner, topbar, ...left, stage, legend, inspector, ...right, transport];
+const panels = [banner, topbar, ...left, stage, beside, legend, inspector, ...right, transport];
 
 function assemble(): void {
   document.getElementById("app")?.replaceChildren(
@@ -126,6 +133,7 @@ function layoutChanged(): void {
 
 function playerChanged(): void {
   playback.setPlayer(model.player);
+  playback.setOthers(model.beside.map((one) => one.player), model.view.clock);
   scene?.setPlayer(model.player);
   scene?.select(model.following?.index ?? null);
   const unit = model.graph?.size_unit ?? "";
@@ -144,6 +152,7 @@ function seekTo(step: number): void {
 playback.onStep = () => {
   controller.stepped();
   transport.drawStep();
+  beside.drawStep();
   inspector.drawStep(model);
   if (!playback.playing) saveSoon();
 };
@@ -228,6 +237,7 @@ function setTheme(theme: View["theme"]): void {
   const colours = readTheme(theme);
   scene?.setTheme(colours);
   chart?.setTheme(colours);
+  beside.setTheme(colours);
   renderSoon();
 }
 
@@ -337,6 +347,7 @@ function installScene(): void {
 function frame(now: number): void {
   playback.tick(now);
   scene?.draw();
+  beside.frame(scene);
   requestAnimationFrame(frame);
 }
 

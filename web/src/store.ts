@@ -27,6 +27,8 @@ export interface View {
   weights: WeightTexts;
   timeMs: number;
   shown: string | null; // asked/game of the shown row; null: the winner
+  beside: string[]; // rows that play next to it, on one clock
+  clock: "work" | "moves"; // that clock
   step: number | null; // null: the peak
   camera: Camera | null; // null: the whole graph
   node: number | null;
@@ -37,6 +39,7 @@ export interface View {
 
 export const WEIGHTS_DEFAULT: WeightTexts = ["0", "0", "1"];
 export const TIME_DEFAULT = 2000;
+export const BESIDE_MOST = 2;
 /** The rows that `pebble compare` shows first: baseline, program order, partial, the usual choices, reversible and the best. */
 export const STRATEGIES_DEFAULT: readonly string[] = ["cache-all", "last-use", "partial", "chen", "dtr", "bennett", "auto"];
 
@@ -53,6 +56,8 @@ export function defaultView(): View {
     weights: [...WEIGHTS_DEFAULT],
     timeMs: TIME_DEFAULT,
     shown: null,
+    beside: [],
+    clock: "work",
     step: null,
     camera: null,
     node: null,
@@ -72,6 +77,7 @@ export function galleryView(item: GalleryItem, before: View): View {
     game: item.game,
     cap: item.cap,
     strategies: quickFirst(item.strategies),
+    beside: (item.beside ?? []).slice(0, BESIDE_MOST),
     prices: item.prices,
   };
 }
@@ -120,6 +126,8 @@ export function toFragment(view: View): string {
   if (view.weights.join() !== plain.weights.join()) parts.push(["weights", view.weights.join(",")]);
   if (view.timeMs !== plain.timeMs) parts.push(["time", String(view.timeMs)]);
   if (view.shown) parts.push(["show", view.shown]);
+  if (view.beside.length) parts.push(["beside", view.beside.join(";")]);
+  if (view.clock !== plain.clock) parts.push(["clock", view.clock]);
   if (view.step !== null) parts.push(["step", String(view.step)]);
   if (view.node !== null) parts.push(["node", String(view.node)]);
   if (view.camera) {
@@ -213,6 +221,8 @@ export function fromFragment(fragment: string): View | null {
     weights: readable ? [weights[0], weights[1], weights[2]] : view.weights,
     timeMs: time && time <= 3_600_000 ? time : view.timeMs,
     shown: fields.get("show"),
+    beside: fields.get("beside")?.split(";").filter(Boolean).slice(0, BESIDE_MOST) ?? [],
+    clock: oneOf(fields.get("clock"), ["work", "moves"], "work"),
     step: count(fields.get("step")),
     camera: readCamera(fields.get("camera")),
     node: count(fields.get("node")),

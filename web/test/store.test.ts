@@ -15,6 +15,8 @@ const full: View = {
   weights: ["1", "0.003", "0.5"],
   timeMs: 30000,
   shown: "auto/tiered",
+  beside: ["cache-all/remat", "bennett/reversible"],
+  clock: "moves",
   step: 512,
   camera: { x: 1.25, y: -3, scale: 24.5 },
   node: 17,

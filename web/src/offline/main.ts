@@ -34,7 +34,7 @@ function start(file: Recording): void {
   const model = replay.model;
 
   const themeButton = h("button", { type: "button", class: "quiet", "data-testid": "theme", "aria-label": "Light or dark", "data-tip": "Light or dark (T)", click: toggleTheme });
-  const transport = new Transport(playback, playPause);
+  const transport = new Transport(playback, playPause, () => undefined);
   const legend = new Legend();
   const hover = new Hover();
   const inspector = new Inspector(replay);

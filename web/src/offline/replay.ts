@@ -21,7 +21,7 @@ function modelOf(file: Recording): Model {
   return {
     server: "up", about: null, opened: [], view, phase: "ready", opening: "", problem: null, graph: file.graph, layout: file.layout,
     planning: { ...idlePlanning(), state: "done" }, entries: file.rows.map((row) => ({ row, stale: false })), planWeights: [...file.weights], shown: null,
-    frames: null, player: null, proved: {}, sweep: file.sweep, sweeping: false, following: null,
+    frames: null, player: null, proved: {}, sweep: file.sweep, sweeping: false, following: null, beside: [],
   };
 }
 
@@ -107,4 +107,6 @@ export class Replay implements Actions {
   stop(): void {}
   dismissProblem(): void {}
   setLayout(): void {}
+  toggleBeside(): void {}
+  setClock(): void {}
 }

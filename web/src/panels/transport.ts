@@ -26,10 +26,11 @@ export class Transport implements Panel {
   private readonly now = h("span", { class: "now", "data-testid": "now" });
   private readonly memory = h("span", { class: "memory-now", "data-testid": "memory-now" });
   private readonly title = h("span", { class: "plan-name", "data-testid": "plan-name" });
+  private readonly clock = h("select", { "aria-label": "Clock of the plans side by side", "data-testid": "clock", "data-tip": "What plans side by side share: the work done, or the number of moves", hidden: true });
   private model: Model | null = null;
   chart: MemoryChart | null = null;
 
-  constructor(private readonly playback: Playback, startOver: () => void) {
+  constructor(private readonly playback: Playback, startOver: () => void, setClock: (clock: "work" | "moves") => void) {
     this.play = button("play", "Play", "Space", "play", startOver);
     this.play.classList.add("primary");
     const seek = (step: number): void => {
@@ -46,6 +47,8 @@ export class Transport implements Panel {
       button("peak", "Jump to the peak", "P", "peak", () => seek(playback.player ? peakStep(playback.player.frames) : 0)),
     ];
     for (const value of SPEEDS) this.speed.append(h("option", { value }, `${value}×`));
+    this.clock.append(h("option", { value: "work" }, "by work"), h("option", { value: "moves" }, "by moves"));
+    this.clock.addEventListener("change", () => setClock(this.clock.value === "moves" ? "moves" : "work"));
     this.speed.addEventListener("change", () => playback.setSpeed(Number(this.speed.value)));
     this.element = h(
       "footer",
@@ -55,6 +58,7 @@ export class Transport implements Panel {
         { class: "transport-line" },
         h("div", { class: "buttons", role: "group", "aria-label": "Playback" }, ...this.buttons),
         this.speed,
+        this.clock,
         this.counter,
         this.now,
         this.title,
@@ -68,6 +72,8 @@ export class Transport implements Panel {
   update(model: Model): void {
     this.model = model;
     for (const one of [...this.buttons, this.speed]) one.disabled = !model.player;
+    this.clock.hidden = model.beside.length === 0;
+    this.clock.value = model.view.clock;
     const shown = model.shown;
     setText(this.title, shown ? (shown.plan ? `plan of ${rowName(shown)}` : `${rowName(shown)} up to the cap`) : "");
     this.drawStep();
