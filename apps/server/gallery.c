@@ -46,8 +46,7 @@ const gallery_item gallery[] = {
      "The chain with an additional slow memory: a store costs half a step, and so does a load. "
      "Make transfers more expensive and see when recomputing is cheaper.",
      "adjoint-chain", "steps=100 step-cost=10 grad-cost=20", "tiered", "20%", "auto two-level every-k demand",
-     "{\"store_cost\":5,\"load_cost\":5,\"store_per_unit\":0,\"load_per_unit\":0,\"slow_cap\":\"none\"}",
-     NULL},
+     "{\"store_cost\":5,\"load_cost\":5,\"store_per_unit\":0,\"load_per_unit\":0,\"slow_cap\":\"none\"}", NULL},
     {"large", "A very deep transformer",
      "The training step with 240 blocks: ten thousand nodes, to see how a plan plays at this size. "
      "Collapse the groups for an overview, and compare keeping block ends (chen) with cuts chosen by cost (cut).",
