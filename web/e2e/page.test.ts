@@ -162,6 +162,56 @@ test("plans play side by side on one clock, and one that does not fit stops in r
   assert.deepEqual(shared?.errors, []);
 });
 
+test("memory over time by value: the pointer names what is in memory, a click follows it, and the list agrees", options, async () => {
+  const page = await open("#family=unet&p.depth=2&cap=70%25&game=remat&strategies=chen&memory=values");
+  const chart = by(page, "memory-chart");
+  const box = await chart.boundingBox();
+  assert.ok(box);
+  // The lowest band above memory that is always in use: whatever the plan, the pointer finds a value somewhere in this column.
+  const tip = page.locator(".memory-chart-tip");
+  let text = "";
+  let y = box.y + box.height - 24;
+  for (; y > box.y && !/in memory from move/.test(text); y -= 3) {
+    await page.mouse.move(box.x + box.width * 0.4, y);
+    text = (await tip.textContent()) ?? "";
+  }
+  assert.match(text, /in memory from move \d+ \((computed|recomputed|given)\) to/);
+  assert.match(text, /kept (for .*, move \d+|to the end)|no longer read/);
+  const name = text.split("\n")[1].split(":")[0];
+  await page.mouse.click(box.x + box.width * 0.4, y + 3);
+  await page.waitForFunction((wanted) => document.querySelector("[data-testid=node-name]")?.textContent === wanted, name);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("p");
+  await page.keyboard.press("v");
+  await by(page, "resident").waitFor();
+  const { count, sizes } = await page.evaluate(() => {
+    const player = window.pebble.playback.player!;
+    let count = 0;
+    for (let node = 0; node < player.nodeCount; node++) if (player.isResident(node)) count++;
+    const bars = [...document.querySelectorAll<HTMLElement>(".resident-list i")].map((bar) => Number.parseFloat(bar.style.width));
+    return { count, sizes: bars };
+  });
+  assert.match((await by(page, "resident-sum").textContent()) ?? "", new RegExp(`^${count} values`));
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a), "largest first");
+  await page.keyboard.press("v");
+  // A range chosen with Shift is enlarged; a double click shows everything again.
+  const shown = (): Promise<string> => chart.evaluate((host) => (host.querySelector("canvas") as HTMLCanvasElement).toDataURL());
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+  const all = await shown();
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+  const near = await shown();
+  assert.ok(near !== all, "another part is shown");
+  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + box.height - 4);
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+  assert.ok((await shown()) === all, "everything is shown again");
+});
+
 test("the tour points at each part in turn", options, async () => {
   const page = await open("#example=tree");
   await by(page, "tour").click();

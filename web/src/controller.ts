@@ -316,6 +316,12 @@ export class Controller implements Actions {
     this.on.render();
   }
 
+  setMemory(memory: View["memory"]): void {
+    this.model.view = { ...this.model.view, memory };
+    this.on.playerChanged();
+    this.on.render();
+  }
+
   /** Shows the plan of the chosen row, else of the winner; an old plan is shown until the new one is loaded. */
   private choosePlan(done: boolean): void {
     const model = this.model;

@@ -8,6 +8,7 @@ import { Exports } from "./exports";
 import { amount } from "./format";
 import { installKeys } from "./keys";
 import { MemoryChart } from "./chart/memory";
+import { showMemory, valueLines } from "./chart/show";
 import { moveWords } from "./move_words";
 import { BesidePanel } from "./panels/beside";
 import { CapSlider } from "./panels/cap_slider";
@@ -21,6 +22,7 @@ import { Inspector } from "./panels/inspector";
 import { Knobs } from "./panels/knobs";
 import { Legend } from "./panels/legend";
 import { MachineKnob } from "./panels/machine";
+import { Resident } from "./panels/resident";
 import { Scatter } from "./panels/scatter";
 import { ServerBanner } from "./panels/server_banner";
 import { Stage } from "./panels/stage";
@@ -84,12 +86,14 @@ const weights = new WeightKnobs(controller);
 const table = new ComparisonTable(controller);
 const legend = new Legend();
 const inspector = new Inspector(controller);
-const transport = new Transport(playback, playPause, (clock) => controller.setClock(clock));
+const transport = new Transport(playback, playPause, (clock) => controller.setClock(clock), (memory) => controller.setMemory(memory));
+const resident = new Resident(controller);
 const stage = new Stage(
   controller,
   { fit, zoom, gallery: openGallery, find: openFinder, tour: () => tour.start() },
-  legend.element, hover.element, toasts.element,
+  legend.element, hover.element, toasts.element, resident.element,
 );
+transport.tools.append(resident.toggle);
 const beside = new BesidePanel(controller, playback, readTheme(controller.model.view.theme), stage.mainCell);
 stage.mainCell.prepend(beside.main.head);
 stage.mainCell.append(beside.main.strip);
@@ -98,7 +102,7 @@ const tour = new Tour(controller, playback);
 const left = [cap, new MachineKnob(controller), new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
 const banner = new ServerBanner(controller);
-const panels = [banner, topbar, ...left, stage, beside, legend, inspector, ...right, transport];
+const panels = [banner, topbar, ...left, stage, beside, resident, legend, inspector, ...right, transport];
 
 function assemble(): void {
   document.getElementById("app")?.replaceChildren(
@@ -140,6 +144,7 @@ function playerChanged(): void {
   const { frames, layout } = model;
   const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
   chart?.setFrames(frames, (value) => amount(Math.round(value), unit), words);
+  if (chart) showMemory(chart, model);
   transport.chartHost.classList.toggle("empty", !frames);
   transport.drawStep();
 }
@@ -153,6 +158,7 @@ playback.onStep = () => {
   controller.stepped();
   transport.drawStep();
   beside.drawStep();
+  resident.drawStep();
   inspector.drawStep(model);
   if (!playback.playing) saveSoon();
 };
@@ -309,6 +315,7 @@ function installAllKeys(): void {
     exportMenu: () => topbar.exportMenu.open(),
     link: copyLink,
     theme: toggleTheme,
+    resident: () => resident.toggle.click(),
     help: () => help.toggle(),
     sceneKey: (event) => {
       const moved = event.key !== "0" && (scene?.handleKey(event) ?? false);
@@ -322,6 +329,8 @@ function installScene(): void {
   const theme = readTheme(model.view.theme);
   chart = new MemoryChart(transport.chartHost, theme);
   chart.onScrub = seekTo;
+  chart.onPick = (node) => controller.follow(node);
+  chart.onAsk = (node, step) => valueLines(model, node, step);
   transport.chart = chart;
   try {
     scene = new Scene(stage.canvas, stage.overlay, theme);

@@ -75,6 +75,7 @@ export interface Actions {
   show(key: string | null): void;
   toggleBeside(key: string): void;
   setClock(clock: View["clock"]): void;
+  setMemory(memory: View["memory"]): void;
   seek(step: number): void;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;

@@ -28,7 +28,8 @@ export interface View {
   timeMs: number;
   shown: string | null; // asked/game of the shown row; null: the winner
   beside: string[]; // rows that play next to it, on one clock
-  clock: "work" | "moves"; // that clock
+  clock: "work" | "moves"; // that clock, and the x axis of memory over time
+  memory: "total" | "groups" | "values"; // how memory over time is divided
   step: number | null; // null: the peak
   camera: Camera | null; // null: the whole graph
   node: number | null;
@@ -58,6 +59,7 @@ export function defaultView(): View {
     shown: null,
     beside: [],
     clock: "work",
+    memory: "total",
     step: null,
     camera: null,
     node: null,
@@ -127,6 +129,7 @@ export function toFragment(view: View): string {
   if (view.timeMs !== plain.timeMs) parts.push(["time", String(view.timeMs)]);
   if (view.shown) parts.push(["show", view.shown]);
   if (view.beside.length) parts.push(["beside", view.beside.join(";")]);
+  if (view.memory !== plain.memory) parts.push(["memory", view.memory]);
   if (view.clock !== plain.clock) parts.push(["clock", view.clock]);
   if (view.step !== null) parts.push(["step", String(view.step)]);
   if (view.node !== null) parts.push(["node", String(view.node)]);
@@ -222,6 +225,7 @@ export function fromFragment(fragment: string): View | null {
     timeMs: time && time <= 3_600_000 ? time : view.timeMs,
     shown: fields.get("show"),
     beside: fields.get("beside")?.split(";").filter(Boolean).slice(0, BESIDE_MOST) ?? [],
+    memory: oneOf(fields.get("memory"), ["total", "groups", "values"], "total"),
     clock: oneOf(fields.get("clock"), ["work", "moves"], "work"),
     step: count(fields.get("step")),
     camera: readCamera(fields.get("camera")),

@@ -108,5 +108,14 @@ export class Replay implements Actions {
   dismissProblem(): void {}
   setLayout(): void {}
   toggleBeside(): void {}
-  setClock(): void {}
+  setClock(clock: View["clock"]): void {
+    this.model.view = { ...this.model.view, clock };
+    this.on.playerChanged();
+    this.on.render();
+  }
+  setMemory(memory: View["memory"]): void {
+    this.model.view = { ...this.model.view, memory };
+    this.on.playerChanged();
+    this.on.render();
+  }
 }

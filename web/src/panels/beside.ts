@@ -46,9 +46,11 @@ class Cell {
     setText(this.name, rowName(row));
     const ended = step >= frames.moveCount;
     const extra = row.metrics ? percent(row.metrics.overhead) : "";
-    setText(this.verdict, over ? `✗ needs ${amount(used, unit)}, ${amount(used - frames.cap, unit)} over the cap` : ended && row.metrics ? `✓ done, ${extra} extra` : "");
+    setText(this.verdict, over ? "✗ stopped" : ended && row.metrics ? `✓ done, ${extra} extra` : "");
     this.verdict.classList.toggle("over", over);
-    setText(this.figures, `move ${group(step)} of ${group(frames.moveCount)} · ${amount(used, unit)}${Number.isFinite(frames.cap) ? ` of ${amount(frames.cap, unit)}` : ""} · peak ${amount(frames.peak, unit)}`);
+    this.figures.classList.toggle("over", over);
+    if (over) setText(this.figures, `move ${group(step)} needs ${amount(used, unit)}, ${amount(used - frames.cap, unit)} over the cap`);
+    else setText(this.figures, `move ${group(step)} of ${group(frames.moveCount)} · ${amount(used, unit)}${Number.isFinite(frames.cap) ? ` of ${amount(frames.cap, unit)}` : ""} · peak ${amount(frames.peak, unit)}`);
     this.fill.style.width = `${Math.min(100, (100 * used) / Math.max(1, cap))}%`;
     this.fill.classList.toggle("over", over);
     this.drawStrip(clock, model.view.clock, theme, over);
