@@ -50,6 +50,11 @@ async function open(fragment: string): Promise<Page> {
   return shared.page;
 }
 
+async function page60(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector("[data-testid=graph-size]")?.textContent === "60 nodes");
+  await ready(page);
+}
+
 async function step(page: Page): Promise<number> {
   return Number(await by(page, "step").getAttribute("data-step"));
 }
@@ -206,9 +211,11 @@ test("memory over time by value: the pointer names what is in memory, a click fo
   await page.keyboard.up("Shift");
   await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
   const near = await shown();
+
   assert.ok(near !== all, "another part is shown");
-  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + box.height - 4);
+  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
   await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+
   assert.ok((await shown()) === all, "everything is shown again");
 });
 
@@ -403,13 +410,42 @@ test("a file opens, and a link to it requires the file", options, async () => {
   assert.equal(await by(page, "graph-size").textContent(), "31 nodes", "this tab has the file still");
   assert.equal(await by(page, "cap-input").inputValue(), "80%");
   await close();
-  const other = await openPage(browser, server.address + hash, { picture: false });
+  assert.match(hash, /&graph=[\w-]+/, "the link contains a small graph");
+  // A link without it, as of a larger file, requires the file.
+  const other = await openPage(browser, server.address + hash.replace(/&graph=[\w-]+/, ""), { picture: false });
   await by(other.page, "problem").waitFor();
   assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json to restore/);
   await by(other.page, "file-input").setInputFiles(file);
   await ready(other.page);
   assert.equal(await by(other.page, "cap-input").inputValue(), "80%");
   await other.close();
+});
+
+test("a link with a small graph inside shows the same moves in another browser profile", options, async () => {
+  const file = join(dir.dir, "shared.json");
+  await run(["gen", "layered", "--nodes", "60", "--seed", "7", "-o", file]);
+  const moves = (page: Page): Promise<string> => page.evaluate(() => {
+    const { op, node } = window.pebble.playback.player!.frames;
+    return [...op].map((one, i) => `${one} ${node[i]}`).join();
+  });
+  const first = await load("", { picture: false });
+  await by(first.page, "file-input").setInputFiles(file);
+  await page60(first.page);
+  await setCap(first.page, "70%");
+  await first.page.waitForFunction(() => /&graph=[\w-]+/.test(location.hash) && location.hash.includes("cap=70"));
+  const hash = await first.page.evaluate(() => location.hash);
+  const shown = await moves(first.page);
+  const verdict = await by(first.page, "verdict").textContent();
+  await first.close();
+  const strange = await launch(); // another process with a profile of its own
+  const second = await openPage(strange, server.address + hash, { picture: false });
+  await ready(second.page);
+  await page60(second.page);
+  assert.ok((await moves(second.page)) === shown, "the same moves");
+  assert.equal(await by(second.page, "verdict").textContent(), verdict);
+  assert.equal(await by(second.page, "graph-name").textContent(), "shared.json");
+  assert.deepEqual(second.errors, []);
+  await strange.close();
 });
 
 test("planning is stopped, and the best plan so far is kept", options, async () => {

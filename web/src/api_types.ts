@@ -166,6 +166,7 @@ export interface JobRequest {
   machine?: string | MachineFacts | null; // a name, or the content of a file
   prices: Prices | null;
   time_ms: number;
+  ticks?: number;
   seed?: number;
   threads?: number;
   caps?: string[];

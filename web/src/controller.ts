@@ -9,6 +9,7 @@ import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
 import { minCap } from "./proved";
+import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
 import { defaultView, galleryView, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
 
@@ -133,14 +134,14 @@ export class Controller implements Actions {
       return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
     }
     if (source.kind === "family") {
-      const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "", source };
+      const next = view ?? { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
     void this.reopen(source, view ?? this.model.view);
   }
 
   /** The server may still have the file: from the command line, or opened in this tab. */
-  private async reopen(source: { name: string; hash: string }, view: View): Promise<void> {
+  private async reopen(source: { name: string; hash: string; data?: string }, view: View): Promise<void> {
     const known = this.model.opened.find((one) => one.hash === source.hash)?.id ?? sessionStorage.getItem(`pebble-file-${source.hash}`);
     try {
       if (!known) throw new Error("unknown");
@@ -149,6 +150,8 @@ export class Controller implements Actions {
       await this.load(graph.name, view, () => Promise.resolve(graph));
     } catch {
       this.model.view = view;
+      const inside = source.data ? await unpackGraph(source.data).catch(() => null) : null;
+      if (inside !== null) return this.load(source.name, view, (signal) => this.api.openFile(new File([inside], source.name), signal));
       this.fail("This link is to a file", new ApiError(0, { message: `A link does not contain the file. Open ${source.name} to restore the view.` }));
     }
   }
@@ -157,7 +160,7 @@ export class Controller implements Actions {
     const awaited = this.model.view.source;
     // The other choices of a link to a file are applied when the file is opened.
     const restore = awaited?.kind === "file" && this.model.graph === null;
-    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "" };
     void this.load(file.name, base, async (signal) => {
       const graph = await this.api.openFile(file, signal);
       this.file = { file, hash: graph.hash };
@@ -167,7 +170,7 @@ export class Controller implements Actions {
 
   /** A graph that the server already has. */
   openKnown(graph: GraphInfo): void {
-    const view = { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    const view = { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "" };
     void this.load(graph.name, view, () => Promise.resolve(graph));
   }
 
@@ -196,10 +199,23 @@ export class Controller implements Actions {
       this.on.playerChanged();
       this.choosePlan(!isPlanning(model));
       if (view.node !== null && view.node < graph.nodes) this.follow(view.node);
+      void this.packFile(graph);
       this.on.render();
     } catch (reason) {
       if (!opening.signal.aborted) this.fail(`${name} cannot be opened`, reason);
     }
+  }
+
+  /** A small file becomes part of the link. */
+  private async packFile(graph: GraphInfo): Promise<void> {
+    const now = (): Source | null => this.model.view.source;
+    if (now()?.kind !== "file" || graph.nodes > PACKED_NODES) return;
+    const { blob } = await this.api.graphFile(graph.id);
+    const data = await packGraph(await blob.text());
+    const source = now();
+    if (data === null || source?.kind !== "file" || source.hash !== graph.hash) return;
+    this.model.view = { ...this.model.view, source: { ...source, data } };
+    this.on.render();
   }
 
   private adoptGraph(graph: GraphInfo, view: View): void {
@@ -284,8 +300,14 @@ export class Controller implements Actions {
     this.change({ machine, shown: null });
   }
 
-  setTime(timeMs: number): void {
-    this.change({ timeMs });
+  /** A limit in time, or in ticks, with which everyone gets the same plans. */
+  setEffort(effort: { timeMs: number } | { ticks: number }): void {
+    this.change("ticks" in effort ? effort : { ...effort, ticks: null });
+  }
+
+  private effort(): Pick<View, "timeMs" | "ticks"> {
+    const { timeMs, ticks } = this.model.view;
+    return { timeMs, ticks };
   }
 
   /** Re-ranks the existing rows without planning. */

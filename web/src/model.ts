@@ -68,7 +68,7 @@ export interface Actions {
   setPrices(prices: Prices | null): void;
   setMachine(machine: MachineChoice | null): void;
   setWeights(weights: WeightTexts): void;
-  setTime(ms: number): void;
+  setEffort(effort: { timeMs: number } | { ticks: number }): void;
   planAgain(): void;
   retry(): void; // check whether the server is back
   stop(): void;

@@ -14,6 +14,7 @@ const full: View = {
   prices: { store_cost: 100, load_cost: 7, store_per_unit: 0, load_per_unit: "18446744073709551615", slow_cap: "none" },
   weights: ["1", "0.003", "0.5"],
   timeMs: 30000,
+  ticks: null,
   shown: "auto/tiered",
   beside: ["cache-all/remat", "bennett/reversible"],
   clock: "moves",

@@ -101,7 +101,7 @@ export class Replay implements Actions {
   setPolicy(): void {}
   setPrices(): void {}
   setMachine(): void {}
-  setTime(): void {}
+  setEffort(): void {}
   planAgain(): void {}
   retry(): void {}
   stop(): void {}
