@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.c' '*.h')
 CLANG_FORMAT = $(shell command -v clang-format-14 || echo clang-format)
 
-.PHONY: all needs deps demo test test-long bench fuzz install uninstall format site clean help
+.PHONY: all needs deps demo test test-long bench fuzz install uninstall format site web-static clean help
 
 all: build/build.ninja
 	@cmake --build build --target pebble pebble_shared pebble_static pebble_pages
@@ -57,8 +57,13 @@ format:
 site:
 	@tools/site/build
 
+# The page with the core inside, as WebAssembly: a folder for any web host.
+web-static:
+	@tools/deps wasm
+	@tools/web_static build-wasm/web-static
+
 clean:
-	@rm -rf build build-debug build-asan build-clang build-tsan build-fuzz
+	@rm -rf build build-debug build-asan build-clang build-tsan build-fuzz build-wasm
 
 help:
 	@echo 'make               the command at build/pebble and the library at build/libpebble.{so,a}'
@@ -71,5 +76,6 @@ help:
 	@echo 'make deps          installs the tools and libraries that are missing (Debian, Ubuntu)'
 	@echo 'make format        clang-format on every source'
 	@echo 'make site          the documentation as web pages with search, at build/site/html'
+	@echo 'make web-static    the page that needs no server, at build-wasm/web-static (docs/page.md)'
 	@echo 'make clean         removes the build directories'
 	@echo 'Other builds: cmake --preset debug|asan|clang|tsan|fuzz, then cmake --build --preset NAME (docs/building.md)'

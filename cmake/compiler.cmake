@@ -13,7 +13,9 @@ if(PB_WERROR)
   add_compile_options(-Werror)
 endif()
 # The objects serve both libraries; inside them a pb_ call is always our own pb_ function.
-add_compile_options(-fno-semantic-interposition)
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI") # where nothing is shared
+  add_compile_options(-fno-semantic-interposition)
+endif()
 
 if(PB_DEBUG)
   add_compile_definitions(PB_DEBUG)

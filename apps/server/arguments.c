@@ -15,21 +15,19 @@ const char *request_argument(const request *r, const char *key)
     return NULL;
 }
 
-static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+void request_add_argument(request *r, const char *key, const char *value)
 {
-    request *r = state;
-    (void)kind;
     if (r->argument_error != ARGUMENTS_OK)
-        return MHD_YES;
+        return;
     snprintf(r->bad_argument, sizeof r->bad_argument, "%s", key);
     if (strlen(key) >= KEY_ROOM) {
         r->argument_error = ARGUMENT_UNKNOWN;
-        return MHD_YES;
+        return;
     }
     if (request_argument(r, key) || r->argument_count == MAX_ARGUMENTS) {
         r->argument_error =
             request_argument(r, key) ? ARGUMENT_TWICE : ARGUMENT_UNKNOWN; /* no handler takes that many */
-        return MHD_YES;
+        return;
     }
     argument *a = &r->arguments[r->argument_count];
     snprintf(a->key, sizeof a->key, "%s", key);
@@ -38,12 +36,6 @@ static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const
         r->argument_count++;
     else
         r->argument_error = ARGUMENT_NO_MEMORY;
-    return MHD_YES;
-}
-
-void request_arguments(request *r)
-{
-    MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, take_argument, r);
 }
 
 /* Is the key among the words of `names`? */

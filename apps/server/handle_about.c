@@ -151,6 +151,8 @@ static void print_item(FILE *out, const gallery_item *item)
     field(out, ",", "cap", item->cap);
     fputs(",\"strategies\":", out);
     print_list(out, item->strategies, " ");
+    fputs(",\"beside\":", out);
+    print_list(out, item->beside ? item->beside : "", " ");
     fprintf(out, ",\"prices\":%s}", item->prices ? item->prices : "null");
 }
 

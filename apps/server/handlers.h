@@ -28,6 +28,7 @@ typedef struct gallery_item {
     const char *id, *title, *text, *family, *parameters; /* "steps=100 grad-size=1" */
     const char *game, *cap, *strategies;                 /* NULL: all games; strategies are separated by blanks */
     const char *prices;                                  /* JSON, or NULL */
+    const char *beside; /* rows played next to the winner, as strategy/game; NULL: none */
 } gallery_item;
 extern const gallery_item gallery[];
 extern const size_t gallery_count;

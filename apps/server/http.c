@@ -148,6 +148,13 @@ static enum MHD_Result open_stream(request *r, uint64_t number)
 
 /* ---- requests ---- */
 
+static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    (void)kind;
+    request_add_argument(state, key, value);
+    return MHD_YES;
+}
+
 static request *request_new(server *s, struct MHD_Connection *connection, const char *method, const char *url)
 {
     request *r = calloc(1, sizeof *r);
@@ -160,7 +167,7 @@ static request *request_new(server *s, struct MHD_Connection *connection, const 
     snprintf(r->method, sizeof r->method, "%s", method);
     snprintf(r->path, sizeof r->path, "%s", strlen(url) < sizeof r->path ? url : "/too-long");
     snprintf(r->type, sizeof r->type, "%s", type ? type : "");
-    request_arguments(r);
+    MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, take_argument, r);
     return r;
 }
 

@@ -47,8 +47,6 @@ uint64_t job_clock(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-bool job_stopped(const job *j) { return atomic_load(&j->stop); }
-
 /* A bound proved by one strategy holds for all: rows that it changes are sent again. */
 static void send_changed_rows(job *j, const pb_comparison *c)
 {

@@ -87,7 +87,8 @@ void job_send_state(job *j, const char *state);
 void job_set_callbacks(job *j);
 void job_limit(job *j, uint64_t time_ms);
 void job_done(job *j, pb_status status, uint32_t winner, const char *sentence);
-bool job_stopped(const job *j);
+/* Was it asked to stop? Called often while it runs. */
+bool job_stopped(job *j);
 void job_send_row(job *j, const pb_plan_result *planned, uint32_t index);
 
 #endif

@@ -32,7 +32,7 @@ void job_send_state(job *j, const char *state)
 static pb_stop should_stop(void *state)
 {
     const job_spec *spec = state;
-    if (atomic_load(&spec->job->stop))
+    if (job_stopped(spec->job))
         return PB_STOP_INTERRUPT;
     return spec->deadline_ns && job_clock() >= spec->deadline_ns ? PB_STOP_TIME : PB_GO_ON;
 }

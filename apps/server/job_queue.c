@@ -99,6 +99,8 @@ void queue_stop_job(job_queue *q, job *j)
     }
 }
 
+bool job_stopped(job *j) { return atomic_load(&j->stop); }
+
 void queue_counts(job_queue *q, unsigned *running, unsigned *waiting)
 {
     pthread_mutex_lock(&q->lock);

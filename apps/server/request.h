@@ -95,8 +95,8 @@ struct server {
     bool ticking;
 };
 
-/* Reads the query arguments. */
-void request_arguments(request *r);
+/* Adds a query argument; errors are kept for arguments_once and arguments_known. */
+void request_add_argument(request *r, const char *key, const char *value);
 /* The value of a query argument, or NULL. */
 const char *request_argument(const request *r, const char *key);
 /* These fill the response if they return false. No argument was sent twice: */

@@ -3,6 +3,25 @@
 
 #include "base/context.h"
 
+#ifdef PBI_WITHOUT_OPENSSL
+bool pbi_sha256_begin(pbi_sha256 *sum)
+{
+    pbi_sha256_plain_begin(&sum->state);
+    return true;
+}
+
+bool pbi_sha256_add(pbi_sha256 *sum, const void *bytes, size_t count)
+{
+    pbi_sha256_plain_add(&sum->state, bytes, count);
+    return true;
+}
+
+bool pbi_sha256_end(pbi_sha256 *sum, unsigned char hash[PBI_SHA256_BYTES])
+{
+    pbi_sha256_plain_end(&sum->state, hash);
+    return true;
+}
+#else
 bool pbi_sha256_begin(pbi_sha256 *sum) { return SHA256_Init(&sum->state) == 1; }
 
 bool pbi_sha256_add(pbi_sha256 *sum, const void *bytes, size_t count)
@@ -14,6 +33,7 @@ bool pbi_sha256_end(pbi_sha256 *sum, unsigned char hash[PBI_SHA256_BYTES])
 {
     return SHA256_Final(hash, &sum->state) == 1;
 }
+#endif
 
 pb_status pbi_sha256_failed(pb_context *ctx)
 {

@@ -12,16 +12,22 @@
 
 #include "pebble/base.h"
 
+#ifdef PBI_WITHOUT_OPENSSL /* in WebAssembly */
+#include "base/sha256_plain.h"
+typedef pbi_sha256_plain pbi_sha256_state;
+#else
 /* The only interface of OpenSSL 3 that does not allocate; it is deprecated for other reasons. */
 #ifndef OPENSSL_SUPPRESS_DEPRECATED
 #define OPENSSL_SUPPRESS_DEPRECATED
 #endif
 #include <openssl/sha.h>
+typedef SHA256_CTX pbi_sha256_state;
+#endif
 
 enum { PBI_SHA256_BYTES = 32, PBI_SHA256_TEXT = 65 };
 
 typedef struct pbi_sha256 {
-    SHA256_CTX state;
+    pbi_sha256_state state;
 } pbi_sha256;
 
 /* Each is false if libcrypto failed. */

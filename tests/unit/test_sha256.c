@@ -1,5 +1,6 @@
 /* test_sha256.c -- hashes are right in one piece and in many, and do not depend on memory that libcrypto may not get. */
 #include "base/sha256.h"
+#include "base/sha256_plain.h"
 
 #include "graph_fixture.h"
 #include "pebble/api.h"
@@ -53,6 +54,27 @@ static void the_published_examples_have_their_hashes(void **state)
         }
 }
 
+/* The one for builds without OpenSSL agrees with it, for every length around a block and for every way to divide it. */
+static void the_plain_implementation_agrees(void **state)
+{
+    (void)state;
+    char bytes[300], text[PBI_SHA256_TEXT], plain[PBI_SHA256_TEXT];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 131 + i / 7);
+    for (size_t count = 0; count <= sizeof bytes; count++)
+        for (size_t part = 1; part < 140; part += 63) {
+            pbi_sha256_plain sum;
+            unsigned char hash[PBI_SHA256_BYTES];
+            pbi_sha256_plain_begin(&sum);
+            for (size_t at = 0; at < count; at += part)
+                pbi_sha256_plain_add(&sum, bytes + at, count - at < part ? count - at : part);
+            pbi_sha256_plain_end(&sum, hash);
+            pbi_sha256_text(hash, plain);
+            sum_of(bytes, count, 64, text);
+            assert_string_equal(plain, text);
+        }
+}
+
 /* A schedule for another graph is distinguished from one for this graph, with no memory for libcrypto at all. */
 static void verdicts_do_not_depend_on_memory_for_libcrypto(void **state)
 {
@@ -83,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_published_examples_have_their_hashes),
+        cmocka_unit_test(the_plain_implementation_agrees),
         cmocka_unit_test(verdicts_do_not_depend_on_memory_for_libcrypto),
     };
     if (CRYPTO_set_mem_functions(refuse, refuse_more, release) != 1)

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { launch, missing, openPage, ready, run, scratch, startServer, still, withoutPicture, type Opened, type Server } from "./support";
+import { launch, missing, openPage, ready, run, scratch, startServer, staticFolder, still, withoutPicture, type Opened, type Server } from "./support";
 
 const reason = missing();
 const options = { skip: reason ?? false };
@@ -50,6 +50,11 @@ async function open(fragment: string): Promise<Page> {
   }
   shared.errors.length = 0;
   return shared.page;
+}
+
+async function page60(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector("[data-testid=graph-size]")?.textContent === "60 nodes");
+  await ready(page);
 }
 
 async function step(page: Page): Promise<number> {
@@ -132,6 +137,101 @@ test("the first example: the baseline fails under a cap that partial and reversi
   assert.match((await line(page, "bennett/reversible").textContent()) ?? "", /reversible bennett/);
   const cells = await line(page, "bennett/reversible").locator("td.num:visible").allTextContents();
   assert.deepEqual(cells.map((text) => text.replaceAll("\u202f", " ")), ["50", "6.25", "220 %", "407", "407", "0 %"]);
+});
+
+test("plans play side by side on one clock, and one that does not fit stops in red", options, async () => {
+  const page = await open("#family=tree&p.height=6&cap=50&strategies=cache-all;last-use;partial;bennett&beside=cache-all/remat;bennett/reversible");
+  const cells = by(page, "beside");
+  assert.deepEqual(await cells.evaluateAll((all) => all.map((cell) => (cell as HTMLElement).dataset.key)), ["cache-all/remat", "bennett/reversible"]);
+  await page.keyboard.press("End");
+  assert.match((await cells.nth(0).textContent()) ?? "", /needs 51 pebbles, 1 pebble over the cap/);
+  assert.ok(await cells.nth(0).evaluate((cell) => cell.classList.contains("over")), "in red");
+  assert.match((await cells.nth(1).textContent()) ?? "", /done, 220.% extra/);
+  // By work: when the shown plan is at half of its work, so are the others. By moves: at the same move.
+  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number(/move (\d+)/.exec(cell.textContent ?? "")?.[1])));
+  await page.evaluate(() => window.pebble.playback.seek(60));
+  const work = await page.evaluate(() => window.pebble.playback.player!.frames.time[59]);
+  assert.deepEqual(await steps(), [work + 1, work + 1], "every move of these two is an operation of one unit");
+  await by(page, "clock").selectOption("moves");
+  assert.deepEqual(await steps(), [51, 60], "the baseline has ended");
+  await page.keyboard.press("Home");
+  await by(page, "speed").selectOption("64");
+  await by(page, "play").click();
+  await page.waitForFunction(() => !window.pebble.playback.playing);
+  assert.deepEqual(await steps(), [51, 407], "playing goes on until the longest has ended");
+  await page.waitForFunction(() => location.hash.includes("beside=") && location.hash.includes("clock=moves"));
+  await line(page, "bennett/reversible").click();
+  await ready(page);
+  assert.deepEqual(await cells.evaluateAll((all) => all.map((cell) => (cell as HTMLElement).dataset.key)), ["cache-all/remat", "last-use/remat"], "they change places");
+  await page.getByTestId("beside-cache-all/remat").click();
+  await ready(page);
+  assert.equal(await cells.count(), 1, "the button of a row takes it away again");
+  assert.deepEqual(shared?.errors, []);
+});
+
+test("memory over time by value: the pointer names what is in memory, a click follows it, and the list agrees", options, async () => {
+  const page = await open("#family=unet&p.depth=2&cap=70%25&game=remat&strategies=chen&memory=values");
+  const chart = by(page, "memory-chart");
+  const box = await chart.boundingBox();
+  assert.ok(box);
+  // The lowest band above memory that is always in use: whatever the plan, the pointer finds a value somewhere in this column.
+  const tip = page.locator(".memory-chart-tip");
+  let text = "";
+  let y = box.y + box.height - 24;
+  for (; y > box.y && !/in memory from move/.test(text); y -= 3) {
+    await page.mouse.move(box.x + box.width * 0.4, y);
+    text = (await tip.textContent()) ?? "";
+  }
+  assert.match(text, /in memory from move \d+ \((computed|recomputed|given)\) to/);
+  assert.match(text, /kept (for .*, move \d+|to the end)|no longer read/);
+  const name = text.split("\n")[1].split(":")[0];
+  await page.mouse.click(box.x + box.width * 0.4, y + 3);
+  await page.waitForFunction((wanted) => document.querySelector("[data-testid=node-name]")?.textContent === wanted, name);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("p");
+  await page.keyboard.press("v");
+  await by(page, "resident").waitFor();
+  const { count, sizes } = await page.evaluate(() => {
+    const player = window.pebble.playback.player!;
+    let count = 0;
+    for (let node = 0; node < player.nodeCount; node++) if (player.isResident(node)) count++;
+    const bars = [...document.querySelectorAll<HTMLElement>(".resident-list i")].map((bar) => Number.parseFloat(bar.style.width));
+    return { count, sizes: bars };
+  });
+  assert.match((await by(page, "resident-sum").textContent()) ?? "", new RegExp(`^${count} values`));
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a), "largest first");
+  await page.keyboard.press("v");
+  // A range chosen with Shift is enlarged; a double click shows everything again.
+  const shown = (): Promise<string> => chart.evaluate((host) => (host.querySelector("canvas") as HTMLCanvasElement).toDataURL());
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+  const all = await shown();
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+  const near = await shown();
+
+  assert.ok(near !== all, "another part is shown");
+  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
+  await page.mouse.move(box.x + box.width * 0.5, box.y - 60);
+
+  assert.ok((await shown()) === all, "everything is shown again");
+});
+
+test("the tour points at each part in turn", options, async () => {
+  const page = await open("#example=tree");
+  await by(page, "tour").click();
+  for (let stop = 1; stop <= 7; stop++) {
+    assert.match((await by(page, "tour-card").textContent()) ?? "", new RegExp(`${stop} of 7`));
+    assert.equal(await page.locator(".toured").count(), 1, `stop ${stop} points at something`);
+    const card = await by(page, "tour-card").boundingBox();
+    assert.ok(card && card.x >= 0 && card.y >= 0 && card.x + card.width <= 1280 && card.y + card.height <= 800, "inside the window");
+    await by(page, "tour-next").click();
+  }
+  assert.ok(await by(page, "tour-card").isHidden());
 });
 
 test("all strategies are compared on request, and the link keeps that", options, async () => {
@@ -313,13 +413,42 @@ test("a file opens, and a link to it requires the file", options, async () => {
   assert.equal(await by(page, "graph-size").textContent(), "31 nodes", "this tab has the file still");
   assert.equal(await by(page, "cap-input").inputValue(), "80%");
   await close();
-  const other = await openPage(browser, server.address + hash, { picture: false });
+  assert.match(hash, /&graph=[\w-]+/, "the link contains a small graph");
+  // A link without it, as of a larger file, requires the file.
+  const other = await openPage(browser, server.address + hash.replace(/&graph=[\w-]+/, ""), { picture: false });
   await by(other.page, "problem").waitFor();
   assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json to restore/);
   await by(other.page, "file-input").setInputFiles(file);
   await ready(other.page);
   assert.equal(await by(other.page, "cap-input").inputValue(), "80%");
   await other.close();
+});
+
+test("a link with a small graph inside shows the same moves in another browser profile", options, async () => {
+  const file = join(dir.dir, "shared.json");
+  await run(["gen", "layered", "--nodes", "60", "--seed", "7", "-o", file]);
+  const moves = (page: Page): Promise<string> => page.evaluate(() => {
+    const { op, node } = window.pebble.playback.player!.frames;
+    return [...op].map((one, i) => `${one} ${node[i]}`).join();
+  });
+  const first = await load("", { picture: false });
+  await by(first.page, "file-input").setInputFiles(file);
+  await page60(first.page);
+  await setCap(first.page, "70%");
+  await first.page.waitForFunction(() => /&graph=[\w-]+/.test(location.hash) && location.hash.includes("cap=70"));
+  const hash = await first.page.evaluate(() => location.hash);
+  const shown = await moves(first.page);
+  const verdict = await by(first.page, "verdict").textContent();
+  await first.close();
+  const strange = await launch(); // another process with a profile of its own
+  const second = await openPage(strange, server.address + hash, { picture: false });
+  await ready(second.page);
+  await page60(second.page);
+  assert.ok((await moves(second.page)) === shown, "the same moves");
+  assert.equal(await by(second.page, "verdict").textContent(), verdict);
+  assert.equal(await by(second.page, "graph-name").textContent(), "shared.json");
+  assert.deepEqual(second.errors, []);
+  await strange.close();
 });
 
 test("planning is stopped, and the best plan so far is kept", options, async () => {
@@ -486,7 +615,7 @@ test("every control has a name, and nothing overflows its panel at either size",
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a server that is killed while planning is reported, and the page continues when it is back", options, async () => {
+test("a server that is killed while planning is reported, and the page continues when it is back", { skip: options.skip || staticFolder !== null }, async () => {
   const file = join(dir.dir, "mortal.json"); // only the page has it when the server is another one
   await run(["gen", "unet", "--depth", "4", "-o", file]);
   const mortal = await startServer();

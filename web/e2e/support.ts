@@ -1,12 +1,14 @@
 // Starts the real command and a real browser for the tests.
 //   PEBBLE     the command (../build/pebble)
 //   CHROMIUM   the browser (/usr/bin/chromium)
+//   PEBBLE_STATIC   a folder from `make web-static`: the page without a server, for the same tests
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import type { Socket } from "node:net";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { extname, join, normalize, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 export const web = process.env.PEBBLE_WEB ?? process.cwd();
@@ -25,8 +27,31 @@ export interface Server {
   kill(): Promise<void>; // at once, as if it had crashed
 }
 
+export const staticFolder = process.env.PEBBLE_STATIC ? resolve(web, process.env.PEBBLE_STATIC) : null;
+
+/** A plain server of files, as any web host has: no headers of its own, in a folder below the root. */
+export async function startStatic(folder: string): Promise<Server> {
+  const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+  const server = createServer((request, response) => {
+    const path = normalize(new URL(request.url ?? "/", "http://h").pathname).replace(/^\/site/, "");
+    readFile(join(folder, path === "/" ? "index.html" : path)).then(
+      (bytes) => response.writeHead(200, { "Content-Type": types[extname(path || ".html")] ?? (path === "/" ? "text/html" : "application/octet-stream") }).end(bytes),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  server.unref();
+  const stop = (): Promise<void> =>
+    new Promise((done) => {
+      server.closeAllConnections();
+      server.close(() => done());
+    });
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/site/`, stop, kill: stop };
+}
+
 /** `pebble ui` on a free port. It serves the page built into it, or web/dist where PEBBLE_PAGE names it. */
 export async function startServer(...args: string[]): Promise<Server> {
+  if (staticFolder) return startStatic(staticFolder);
   const page = process.env.PEBBLE_PAGE ? ["--page", process.env.PEBBLE_PAGE] : [];
   const child: ChildProcess = spawn(pebble, ["ui", "--no-open", ...(args.includes("--port") ? [] : ["--port", "0"]), ...page, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   process.once("exit", () => child.kill()); // a test that crashes leaves no server behind

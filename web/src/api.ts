@@ -8,6 +8,7 @@ import { ServerWatch } from "./server_watch";
 
 export type * from "./api_types";
 
+const CLOSED = 2; // of an EventSource
 const PROBE_MS = 5000; // longer than any pause of a running server
 const SILENCE_MS = 10_000; // without events or pings; then the page checks whether the server answers
 
@@ -50,6 +51,20 @@ export interface JobHandle {
 
 export type FileKind = "schedule" | "pbs" | "metrics" | "trace" | "csv" | "dot" | "decisions";
 
+/** The events of a job, as EventSource gives them. */
+export interface EventFeed {
+  readonly readyState: number;
+  onerror: ((event: Event) => unknown) | null;
+  addEventListener(name: string, listener: (event: Event) => void): void;
+  close(): void;
+}
+
+/** Who answers the requests of docs/server.md: `pebble ui`, or the core in this page. */
+export interface Transport {
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  events(path: string): EventFeed;
+}
+
 const TOKEN_KEY = "pebble-token";
 
 /** Removes the token from the address bar and keeps it for this tab; a cookie would be shared between ports. */
@@ -64,32 +79,37 @@ function takeToken(): string | null {
   return given ?? sessionStorage.getItem(TOKEN_KEY);
 }
 
-export class Api {
-  readonly watch = new ServerWatch(() => this.probe());
+class ServerTransport implements Transport {
   private readonly token = takeToken();
 
-  private headers(init?: HeadersInit): Headers {
-    const headers = new Headers(init);
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
     if (this.token) headers.set("X-Pebble-Token", this.token);
-    return headers;
+    return fetch(path, { ...init, headers });
   }
+
+  events(path: string): EventFeed {
+    const token = this.token ? `${path.includes("?") ? "&" : "?"}token=${encodeURIComponent(this.token)}` : "";
+    return new EventSource(path + token);
+  }
+}
+
+export class Api {
+  readonly watch = new ServerWatch(() => this.probe());
+
+  constructor(private readonly transport: Transport = new ServerTransport()) {}
 
   /** The HTTP status of a small request, 0 if there is no response. */
   private async probe(): Promise<number> {
-    const response = await fetch("/api/health", { headers: this.headers(), cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
+    const response = await this.transport.fetch("/api/health", { cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
     await response.body?.cancel();
     return response.status;
-  }
-
-  private path(path: string): string {
-    if (!this.token) return path;
-    return path + (path.includes("?") ? "&" : "?") + "token=" + encodeURIComponent(this.token);
   }
 
   private async call(path: string, init: RequestInit = {}): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(path, { ...init, headers: this.headers(init.headers) });
+      response = await this.transport.fetch(path, init);
     } catch (reason) {
       if (init.signal?.aborted) throw reason;
       const state = await this.watch.check();
@@ -183,7 +203,7 @@ export class Api {
   async startJob(graph: string, request: JobRequest, on: JobHandlers): Promise<JobHandle> {
     const { job, ...costs } = await this.json<{ job: string } & Costs>(`/api/graphs/${graph}/jobs`, this.post(request));
     on.onCosts?.(costs);
-    const source = new EventSource(this.path(`/api/jobs/${job}/events`));
+    const source = this.transport.events(`/api/jobs/${job}/events`);
     let lastEvent = Date.now();
     const silence = setInterval(() => {
       if (Date.now() - lastEvent < SILENCE_MS) return;
@@ -213,7 +233,7 @@ export class Api {
     });
     // While the server runs, EventSource reconnects and the events continue from the last id.
     source.onerror = async () => {
-      const ended = source.readyState === EventSource.CLOSED;
+      const ended = source.readyState === CLOSED;
       if ((await this.watch.check()) !== "up") return close();
       if (!ended) return;
       close();

@@ -105,6 +105,7 @@ export interface GalleryItem {
   game: GameName | null;
   cap: string;
   strategies: string[];
+  beside?: string[]; // rows to play next to the winner
   prices: Prices | null;
 }
 
@@ -165,6 +166,7 @@ export interface JobRequest {
   machine?: string | MachineFacts | null; // a name, or the content of a file
   prices: Prices | null;
   time_ms: number;
+  ticks?: number;
   seed?: number;
   threads?: number;
   caps?: string[];

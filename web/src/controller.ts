@@ -1,5 +1,6 @@
 // The controller: it changes the model, starts jobs and makes the panels redraw.
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
+import { Beside, toggled } from "./beside";
 import { decodeFrames, decodeLayout, Names } from "./binary";
 import { whole } from "./exact";
 import type { MachineChoice } from "./machine";
@@ -8,6 +9,7 @@ import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
 import { minCap } from "./proved";
+import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
 import { defaultView, galleryView, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
 
@@ -32,6 +34,7 @@ function proposedCap(graph: GraphInfo): string {
 export class Controller implements Actions {
   readonly model: Model;
   readonly planner: Planner;
+  private readonly beside: Beside;
   private opening: AbortController | null = null;
   private loading: AbortController | null = null;
   private detailsRequest: AbortController | null = null;
@@ -44,8 +47,12 @@ export class Controller implements Actions {
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
       server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
-      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null,
+      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null, beside: [],
     };
+    this.beside = new Beside(api, this.model, () => {
+      on.playerChanged();
+      on.render();
+    });
     this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.notify(text, "error"));
     api.watch.onChange = (state) => {
       this.model.server = state;
@@ -127,14 +134,14 @@ export class Controller implements Actions {
       return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
     }
     if (source.kind === "family") {
-      const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "", source };
+      const next = view ?? { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
     void this.reopen(source, view ?? this.model.view);
   }
 
   /** The server may still have the file: from the command line, or opened in this tab. */
-  private async reopen(source: { name: string; hash: string }, view: View): Promise<void> {
+  private async reopen(source: { name: string; hash: string; data?: string }, view: View): Promise<void> {
     const known = this.model.opened.find((one) => one.hash === source.hash)?.id ?? sessionStorage.getItem(`pebble-file-${source.hash}`);
     try {
       if (!known) throw new Error("unknown");
@@ -143,6 +150,8 @@ export class Controller implements Actions {
       await this.load(graph.name, view, () => Promise.resolve(graph));
     } catch {
       this.model.view = view;
+      const inside = source.data ? await unpackGraph(source.data).catch(() => null) : null;
+      if (inside !== null) return this.load(source.name, view, (signal) => this.api.openFile(new File([inside], source.name), signal));
       this.fail("This link is to a file", new ApiError(0, { message: `A link does not contain the file. Open ${source.name} to restore the view.` }));
     }
   }
@@ -151,7 +160,7 @@ export class Controller implements Actions {
     const awaited = this.model.view.source;
     // The other choices of a link to a file are applied when the file is opened.
     const restore = awaited?.kind === "file" && this.model.graph === null;
-    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "" };
     void this.load(file.name, base, async (signal) => {
       const graph = await this.api.openFile(file, signal);
       this.file = { file, hash: graph.hash };
@@ -161,7 +170,7 @@ export class Controller implements Actions {
 
   /** A graph that the server already has. */
   openKnown(graph: GraphInfo): void {
-    const view = { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    const view = { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "" };
     void this.load(graph.name, view, () => Promise.resolve(graph));
   }
 
@@ -190,10 +199,23 @@ export class Controller implements Actions {
       this.on.playerChanged();
       this.choosePlan(!isPlanning(model));
       if (view.node !== null && view.node < graph.nodes) this.follow(view.node);
+      void this.packFile(graph);
       this.on.render();
     } catch (reason) {
       if (!opening.signal.aborted) this.fail(`${name} cannot be opened`, reason);
     }
+  }
+
+  /** A small file becomes part of the link. */
+  private async packFile(graph: GraphInfo): Promise<void> {
+    const now = (): Source | null => this.model.view.source;
+    if (now()?.kind !== "file" || graph.nodes > PACKED_NODES) return;
+    const { blob } = await this.api.graphFile(graph.id);
+    const data = await packGraph(await blob.text());
+    const source = now();
+    if (data === null || source?.kind !== "file" || source.hash !== graph.hash) return;
+    this.model.view = { ...this.model.view, source: { ...source, data } };
+    this.on.render();
   }
 
   private adoptGraph(graph: GraphInfo, view: View): void {
@@ -209,6 +231,7 @@ export class Controller implements Actions {
     model.entries = [];
     model.sweep = null;
     model.shown = model.frames = model.player = null;
+    this.beside.clear();
     this.loading?.abort();
     this.playing = this.loaded = null;
     model.following = null;
@@ -277,8 +300,14 @@ export class Controller implements Actions {
     this.change({ machine, shown: null });
   }
 
-  setTime(timeMs: number): void {
-    this.change({ timeMs });
+  /** A limit in time, or in ticks, with which everyone gets the same plans. */
+  setEffort(effort: { timeMs: number } | { ticks: number }): void {
+    this.change("ticks" in effort ? effort : { ...effort, ticks: null });
+  }
+
+  private effort(): Pick<View, "timeMs" | "ticks"> {
+    const { timeMs, ticks } = this.model.view;
+    return { timeMs, ticks };
   }
 
   /** Re-ranks the existing rows without planning. */
@@ -302,8 +331,16 @@ export class Controller implements Actions {
   }
 
   show(key: string | null): void {
-    this.model.view = { ...this.model.view, shown: key };
+    const { view, shown } = this.model;
+    const beside = view.beside.map((one) => (one === key && shown ? rowKey(shown) : one)); // they change places
+    this.model.view = { ...view, shown: key, beside };
     this.choosePlan(true);
+    this.on.render();
+  }
+
+  setMemory(memory: View["memory"]): void {
+    this.model.view = { ...this.model.view, memory };
+    this.on.playerChanged();
     this.on.render();
   }
 
@@ -318,6 +355,20 @@ export class Controller implements Actions {
       if (plays !== this.playing) void this.loadPlan(row);
       else model.shown = row;
     } else if (done && !row) this.setPlan(null, null);
+    this.beside.update(done);
+  }
+
+  toggleBeside(key: string): void {
+    const model = this.model;
+    model.view = { ...model.view, beside: toggled(model.view.beside, key) };
+    this.beside.update(true);
+    this.on.render();
+  }
+
+  setClock(clock: View["clock"]): void {
+    this.model.view = { ...this.model.view, clock };
+    this.on.playerChanged();
+    this.on.render();
   }
 
   private setPlan(row: Row | null, player: Player | null): void {
@@ -329,6 +380,8 @@ export class Controller implements Actions {
     model.player = player;
     model.frames = player?.frames ?? null;
     if (player) player.seek(this.startStep(player, before));
+    if (player && !before) performance.mark("pebble-first-plan");
+    this.beside.update(!isPlanning(model));
     this.on.playerChanged();
     if (model.following) this.follow(model.following.index);
     this.on.render();
@@ -371,7 +424,7 @@ export class Controller implements Actions {
   get settled(): boolean {
     const model = this.model;
     const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
-    return quiet && this.loaded === this.playing;
+    return quiet && this.loaded === this.playing && this.beside.settled;
   }
 
   /** The playhead has not been moved yet: playing starts at the beginning. */

@@ -82,6 +82,7 @@ const PATHS: Record<string, string> = {
   stop: "M4.5 4.5h7v7h-7z",
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
   again: "M13 8a5 5 0 1 1-1.5-3.6M13 2.5v3h-3",
+  beside: "M2 3h5v10H2zM9 3h5v10H9z",
   target: "M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 1 0 0-7M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3",
 };
 

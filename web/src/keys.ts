@@ -26,6 +26,7 @@ export interface KeyActions {
   exportMenu(): void;
   link(): void;
   theme(): void;
+  resident?(): void;
   help(): void;
   sceneKey(event: KeyboardEvent): boolean;
 }
@@ -77,6 +78,7 @@ export function installKeys(actions: KeyActions): void {
     e: () => actions.exportMenu(),
     c: () => actions.link(),
     t: () => actions.theme(),
+    v: () => actions.resident?.(),
     "?": () => actions.help(),
   };
   document.addEventListener("keydown", (event) => {

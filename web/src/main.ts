@@ -2,12 +2,15 @@
 import "./style.css";
 import { Api } from "./api";
 import { Controller } from "./controller";
+import { LocalCore } from "./core/local";
 import { debounce, h } from "./dom";
 import { Exports } from "./exports";
 import { amount } from "./format";
 import { installKeys } from "./keys";
 import { MemoryChart } from "./chart/memory";
+import { showMemory, valueLines } from "./chart/show";
 import { moveWords } from "./move_words";
+import { BesidePanel } from "./panels/beside";
 import { CapSlider } from "./panels/cap_slider";
 import { CostBars } from "./panels/cost_bar";
 import { Finder } from "./panels/find";
@@ -19,12 +22,14 @@ import { Inspector } from "./panels/inspector";
 import { Knobs } from "./panels/knobs";
 import { Legend } from "./panels/legend";
 import { MachineKnob } from "./panels/machine";
+import { Resident } from "./panels/resident";
 import { Scatter } from "./panels/scatter";
 import { ServerBanner } from "./panels/server_banner";
 import { Stage } from "./panels/stage";
 import { StatusPanel } from "./panels/status";
 import { ComparisonTable } from "./panels/table";
 import { Toasts } from "./panels/toast";
+import { Tour } from "./panels/tour";
 import { TopBar } from "./panels/topbar";
 import { Transport } from "./panels/transport";
 import { WeightKnobs } from "./panels/weights";
@@ -34,7 +39,9 @@ import { defaultView, fromFragment, galleryView, isBare, toFragment, type View }
 import { applyTheme, isDark, readTheme } from "./theme";
 import { installTooltips } from "./tooltip";
 
-const api = new Api();
+/** The page of a static server names the core that it brings; the page of `pebble ui` has a server. */
+const core = document.querySelector<HTMLMetaElement>('meta[name="pebble-core"]')?.content;
+const api = new Api(core ? new LocalCore(new URL("core.js", document.baseURI).href, new URL(core, document.baseURI).href) : undefined);
 const toasts = new Toasts();
 const notify = toasts.notify.bind(toasts);
 const playback = new Playback();
@@ -79,16 +86,23 @@ const weights = new WeightKnobs(controller);
 const table = new ComparisonTable(controller);
 const legend = new Legend();
 const inspector = new Inspector(controller);
-const transport = new Transport(playback, playPause);
+const transport = new Transport(playback, playPause, (clock) => controller.setClock(clock), (memory) => controller.setMemory(memory));
+const resident = new Resident(controller);
 const stage = new Stage(
   controller,
-  { fit, zoom, gallery: openGallery, find: openFinder },
-  legend.element, hover.element, toasts.element,
+  { fit, zoom, gallery: openGallery, find: openFinder, tour: () => tour.start() },
+  legend.element, hover.element, toasts.element, resident.element,
 );
+transport.tools.append(resident.toggle);
+const beside = new BesidePanel(controller, playback, readTheme(controller.model.view.theme), stage.mainCell);
+stage.mainCell.prepend(beside.main.head);
+stage.mainCell.append(beside.main.strip);
+stage.scenes.append(beside.element);
+const tour = new Tour(controller, playback);
 const left = [cap, new MachineKnob(controller), new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
 const banner = new ServerBanner(controller);
-const panels = [banner, topbar, ...left, stage, legend, inspector, ...right, transport];
+const panels = [banner, topbar, ...left, stage, beside, resident, legend, inspector, ...right, transport];
 
 function assemble(): void {
   document.getElementById("app")?.replaceChildren(
@@ -123,12 +137,14 @@ function layoutChanged(): void {
 
 function playerChanged(): void {
   playback.setPlayer(model.player);
+  playback.setOthers(model.beside.map((one) => one.player), model.view.clock);
   scene?.setPlayer(model.player);
   scene?.select(model.following?.index ?? null);
   const unit = model.graph?.size_unit ?? "";
   const { frames, layout } = model;
   const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
   chart?.setFrames(frames, (value) => amount(Math.round(value), unit), words);
+  if (chart) showMemory(chart, model);
   transport.chartHost.classList.toggle("empty", !frames);
   transport.drawStep();
 }
@@ -141,6 +157,8 @@ function seekTo(step: number): void {
 playback.onStep = () => {
   controller.stepped();
   transport.drawStep();
+  beside.drawStep();
+  resident.drawStep();
   inspector.drawStep(model);
   if (!playback.playing) saveSoon();
 };
@@ -225,6 +243,7 @@ function setTheme(theme: View["theme"]): void {
   const colours = readTheme(theme);
   scene?.setTheme(colours);
   chart?.setTheme(colours);
+  beside.setTheme(colours);
   renderSoon();
 }
 
@@ -296,6 +315,7 @@ function installAllKeys(): void {
     exportMenu: () => topbar.exportMenu.open(),
     link: copyLink,
     theme: toggleTheme,
+    resident: () => resident.toggle.click(),
     help: () => help.toggle(),
     sceneKey: (event) => {
       const moved = event.key !== "0" && (scene?.handleKey(event) ?? false);
@@ -309,6 +329,8 @@ function installScene(): void {
   const theme = readTheme(model.view.theme);
   chart = new MemoryChart(transport.chartHost, theme);
   chart.onScrub = seekTo;
+  chart.onPick = (node) => controller.follow(node);
+  chart.onAsk = (node, step) => valueLines(model, node, step);
   transport.chart = chart;
   try {
     scene = new Scene(stage.canvas, stage.overlay, theme);
@@ -334,6 +356,7 @@ function installScene(): void {
 function frame(now: number): void {
   playback.tick(now);
   scene?.draw();
+  beside.frame(scene);
   requestAnimationFrame(frame);
 }
 

@@ -6,6 +6,7 @@ import type { Frames, Layout } from "./binary";
 import { parseWeights, winnerOf, type Weights } from "./exact";
 import type { MachineChoice } from "./machine";
 import type { Player } from "./player";
+import type { BesideRow } from "./beside";
 import type { Proved } from "./proved";
 import type { ServerState } from "./server_watch";
 import type { Source, View } from "./store";
@@ -49,6 +50,7 @@ export interface Model {
   shown: Row | null;
   frames: Frames | null;
   player: Player | null;
+  beside: BesideRow[]; // rows that play next to it
   proved: Proved; // of this graph, at any cap
   sweep: Sweep | null;
   sweeping: boolean;
@@ -66,11 +68,14 @@ export interface Actions {
   setPrices(prices: Prices | null): void;
   setMachine(machine: MachineChoice | null): void;
   setWeights(weights: WeightTexts): void;
-  setTime(ms: number): void;
+  setEffort(effort: { timeMs: number } | { ticks: number }): void;
   planAgain(): void;
   retry(): void; // check whether the server is back
   stop(): void;
   show(key: string | null): void;
+  toggleBeside(key: string): void;
+  setClock(clock: View["clock"]): void;
+  setMemory(memory: View["memory"]): void;
   seek(step: number): void;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;

@@ -14,6 +14,7 @@ const SWEEP_MAX_NODES = 20_000; // larger graphs are not swept automatically
 const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
 const SWEEP_MOST = 12;
+const TICKS_TIME_MS = 60_000; // a last resort: the ticks end planning long before
 const SWEEP_WAIT_MS = 600; // without changes: dragging the cap starts a new comparison at once
 
 /** Whether a strategy, with or without settings, supports a game. */
@@ -95,7 +96,7 @@ export class Planner {
     const priced = machine ? machine !== "none" : !!graph?.machine; // its links are the slow memory
     return {
       kind, game: view.game, cap: view.cap, strategies, policy: view.policy, weights: view.weights, machine,
-      prices: !priced && (view.game === "tiered" || view.game === null) ? view.prices : null, time_ms: view.timeMs,
+      prices: !priced && (view.game === "tiered" || view.game === null) ? view.prices : null, ...(view.ticks === null ? { time_ms: view.timeMs } : { time_ms: TICKS_TIME_MS, ticks: view.ticks }),
     };
   }
 
@@ -228,7 +229,7 @@ export class Planner {
     const turn = this.sweepSlot.begin();
     model.sweeping = true;
     const request: JobRequest = {
-      ...this.request("sweep", strategies), game: model.view.game ?? "remat", time_ms: SWEEP_TIME_MS, caps: this.sweepCaps(),
+      ...this.request("sweep", strategies), game: model.view.game ?? "remat", time_ms: SWEEP_TIME_MS, ticks: 0, caps: this.sweepCaps(),
     };
     delete request.cap;
     const end = (): void => {

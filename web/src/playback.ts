@@ -17,13 +17,17 @@ export class Playback {
   speed = 1;
   onStep?: () => void;
   onState?: () => void;
+  /** Plans that play next to it; all follow one clock, of work or of moves. */
+  private others: Player[] = [];
+  private clock: "work" | "moves" = "work";
+  private now = 0; // with others: what the clock shows
   private last = 0;
   private owed = 0;
 
   /** Moves per second at the current speed. */
   rate(): number {
     const moves = this.player?.frames.moveCount ?? 0;
-    return this.speed * Math.min(Math.max(SLOWEST, moves / WHOLE_PLAN_SECONDS), Math.max(6, moves / WHOLE_PLAN_SECONDS));
+    return this.speed * rateOf(moves);
   }
 
   setPlayer(player: Player | null): void {
@@ -32,9 +36,47 @@ export class Playback {
     if (!player) this.pause();
   }
 
+  /** The plans that play next to the one of setPlayer. They are set to where it is. */
+  setOthers(others: Player[], clock: "work" | "moves"): void {
+    this.others = others;
+    this.clock = clock;
+    if (this.player) this.settle(this.player.step);
+  }
+
+  /** What the clock shows, and where it ends: work done, or moves. */
+  get time(): { now: number; end: number } {
+    return { now: this.now, end: this.end() };
+  }
+
+  private end(): number {
+    return Math.max(1, ...this.all().map((one) => (this.clock === "moves" ? one.frames.moveCount : workEnd(one.frames))));
+  }
+
+  private all(): Player[] {
+    return this.player ? [this.player, ...this.others] : [];
+  }
+
+  private stepAt(player: Player, now: number): number {
+    return this.clock === "moves" ? Math.min(player.frames.moveCount, Math.floor(now)) : stepAtWork(player.frames, now);
+  }
+
+  /** The clock follows the shown plan; at its end, all are at theirs. */
+  private settle(step: number): void {
+    const player = this.player;
+    if (!player || !this.others.length) return;
+    const last = player.frames.moveCount;
+    this.now = step >= last ? this.end() : this.clock === "moves" ? step : step > 0 ? player.frames.time[step - 1] : 0;
+    for (const one of this.others) one.seek(this.stepAt(one, this.now));
+  }
+
+  private atEnd(): boolean {
+    if (!this.player) return true;
+    return this.others.length ? this.now >= this.end() : this.player.step >= this.player.frames.moveCount;
+  }
+
   play(): void {
     if (!this.player || this.playing) return;
-    if (this.player.step >= this.player.frames.moveCount) this.seek(0);
+    if (this.atEnd()) this.seek(0);
     this.playing = true;
     this.last = performance.now();
     this.owed = 0;
@@ -55,7 +97,9 @@ export class Playback {
   seek(step: number): void {
     if (!this.player) return;
     const bounded = Math.max(0, Math.min(this.player.frames.moveCount, Math.round(step)));
-    if (bounded === this.player.step) return;
+    const time = this.now;
+    this.settle(bounded);
+    if (bounded === this.player.step && time === this.now) return;
     this.player.seek(bounded);
     this.onStep?.();
   }
@@ -79,12 +123,48 @@ export class Playback {
   tick(now: number): void {
     const player = this.player;
     if (!this.playing || !player) return;
-    this.owed += (Math.min(250, now - this.last) / 1000) * this.rate();
+    const seconds = Math.min(250, now - this.last) / 1000;
     this.last = now;
+    if (this.others.length) return this.tickTogether(seconds);
+    this.owed += seconds * this.rate();
     const moves = Math.floor(this.owed);
     if (moves < 1) return;
     this.owed -= moves;
     this.seek(player.step + moves);
     if (player.step >= player.frames.moveCount) this.pause();
   }
+
+  private tickTogether(seconds: number): void {
+    const moves = Math.max(...this.all().map((one) => one.frames.moveCount));
+    const whole = moves / (this.speed * rateOf(moves)); // seconds for the longest
+    const end = this.end();
+    this.now = Math.min(end, this.now + (seconds * end) / Math.max(0.1, whole));
+    const before = this.all().map((one) => one.step);
+    for (const one of this.all()) one.seek(this.now >= end ? one.frames.moveCount : this.stepAt(one, this.now));
+    if (this.now >= end) this.pause();
+    if (this.all().some((one, i) => one.step !== before[i]) || this.now >= end) this.onStep?.();
+  }
+}
+
+/** Moves per second at speed 1. */
+function rateOf(moves: number): number {
+  return Math.min(Math.max(SLOWEST, moves / WHOLE_PLAN_SECONDS), Math.max(6, moves / WHOLE_PLAN_SECONDS));
+}
+
+/** Work and transfers before the last move: plans that end with moves without cost end there. */
+export function workEnd(frames: Frames): number {
+  return frames.moveCount ? frames.time[frames.moveCount - 1] : 0;
+}
+
+/** Moves that have begun when the clock shows this much work. */
+export function stepAtWork(frames: Frames, work: number): number {
+  if (work <= 0) return 0;
+  let low = 0;
+  let high = frames.moveCount; // the first move that begins later
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (frames.time[middle] > work) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -7,7 +7,7 @@ import { readCap, readPrice } from "./sizes";
 export type Source =
   | { kind: "gallery"; id: string }
   | { kind: "family"; family: string; parameters: Record<string, string> }
-  | { kind: "file"; name: string; hash: string }; // a link does not contain its bytes
+  | { kind: "file"; name: string; hash: string; data?: string }; // data: a small graph, packed, so that a link contains it
 
 export interface Camera {
   x: number;
@@ -25,8 +25,12 @@ export interface View {
   machine: MachineChoice | null; // null: that of the graph file, if it has one
   prices: Prices | null;
   weights: WeightTexts;
-  timeMs: number;
+  timeMs: number; // the limit, if ticks does not limit the effort
+  ticks: number | null; // effort for each strategy: equal on every machine
   shown: string | null; // asked/game of the shown row; null: the winner
+  beside: string[]; // rows that play next to it, on one clock
+  clock: "work" | "moves"; // that clock, and the x axis of memory over time
+  memory: "total" | "groups" | "values"; // how memory over time is divided
   step: number | null; // null: the peak
   camera: Camera | null; // null: the whole graph
   node: number | null;
@@ -37,6 +41,8 @@ export interface View {
 
 export const WEIGHTS_DEFAULT: WeightTexts = ["0", "0", "1"];
 export const TIME_DEFAULT = 2000;
+export const TICKS_DEFAULT = 1_000_000;
+export const BESIDE_MOST = 2;
 /** The rows that `pebble compare` shows first: baseline, program order, partial, the usual choices, reversible and the best. */
 export const STRATEGIES_DEFAULT: readonly string[] = ["cache-all", "last-use", "partial", "chen", "dtr", "bennett", "auto"];
 
@@ -52,7 +58,11 @@ export function defaultView(): View {
     prices: null,
     weights: [...WEIGHTS_DEFAULT],
     timeMs: TIME_DEFAULT,
+    ticks: TICKS_DEFAULT,
     shown: null,
+    beside: [],
+    clock: "work",
+    memory: "total",
     step: null,
     camera: null,
     node: null,
@@ -68,10 +78,12 @@ export function galleryView(item: GalleryItem, before: View): View {
     ...defaultView(),
     theme: before.theme,
     timeMs: before.timeMs,
+    ticks: before.ticks,
     source: { kind: "gallery", id: item.id },
     game: item.game,
     cap: item.cap,
     strategies: quickFirst(item.strategies),
+    beside: (item.beside ?? []).slice(0, BESIDE_MOST),
     prices: item.prices,
   };
 }
@@ -118,8 +130,12 @@ export function toFragment(view: View): string {
     parts.push(["prices", [...PRICE_KEYS.map((key) => String(prices[key])), prices.slow_cap].join(",")]);
   }
   if (view.weights.join() !== plain.weights.join()) parts.push(["weights", view.weights.join(",")]);
-  if (view.timeMs !== plain.timeMs) parts.push(["time", String(view.timeMs)]);
+  if (view.ticks === null) parts.push(["time", String(view.timeMs)]);
+  else if (view.ticks !== plain.ticks) parts.push(["ticks", String(view.ticks)]);
   if (view.shown) parts.push(["show", view.shown]);
+  if (view.beside.length) parts.push(["beside", view.beside.join(";")]);
+  if (view.memory !== plain.memory) parts.push(["memory", view.memory]);
+  if (view.clock !== plain.clock) parts.push(["clock", view.clock]);
   if (view.step !== null) parts.push(["step", String(view.step)]);
   if (view.node !== null) parts.push(["node", String(view.node)]);
   if (view.camera) {
@@ -129,6 +145,7 @@ export function toFragment(view: View): string {
   if (view.theme !== "system") parts.push(["theme", view.theme]);
   if (view.lanes !== "auto") parts.push(["lanes", view.lanes]);
   if (view.groups !== "expanded") parts.push(["groups", view.groups]);
+  if (source?.kind === "file" && source.data) parts.push(["graph", source.data]);
   return "#" + parts.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
 }
 
@@ -151,7 +168,9 @@ function readSource(fields: URLSearchParams): Source | null {
     return { kind: "family", family, parameters };
   }
   const file = fields.get("file");
-  return file ? { kind: "file", name: file, hash: fields.get("hash") ?? "" } : null;
+  if (!file) return null;
+  const data = fields.get("graph");
+  return { kind: "file", name: file, hash: fields.get("hash") ?? "", ...(data && /^[\w-]+$/.test(data) ? { data } : {}) };
 }
 
 function readPrices(text: string | null): Prices | null {
@@ -201,6 +220,7 @@ export function fromFragment(fragment: string): View | null {
   const cap = fields.get("cap");
   const game = fields.get("game");
   const time = count(fields.get("time"));
+  const ticks = count(fields.get("ticks"));
   return {
     source,
     game: game === "remat" || game === "reversible" || game === "tiered" ? game : null,
@@ -212,7 +232,11 @@ export function fromFragment(fragment: string): View | null {
     prices: readPrices(fields.get("prices")),
     weights: readable ? [weights[0], weights[1], weights[2]] : view.weights,
     timeMs: time && time <= 3_600_000 ? time : view.timeMs,
+    ticks: time && time <= 3_600_000 ? null : ticks || view.ticks,
     shown: fields.get("show"),
+    beside: fields.get("beside")?.split(";").filter(Boolean).slice(0, BESIDE_MOST) ?? [],
+    memory: oneOf(fields.get("memory"), ["total", "groups", "values"], "total"),
+    clock: oneOf(fields.get("clock"), ["work", "moves"], "work"),
     step: count(fields.get("step")),
     camera: readCamera(fields.get("camera")),
     node: count(fields.get("node")),

@@ -16,7 +16,7 @@ export const TERMS = {
   alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce. Units may be typed, as in 0.5s/GiB.",
   beta: "β: what one unit of memory costs while one unit of work is done. Raise it if energy or bandwidth matters. A unit of size may be typed, as in 0.01/GiB.",
   gamma: "γ: what one unit of extra work (recomputing, uncomputing, transfers) costs. Raise it if computing is slow.",
-  time: "The time limit for planning. The best plan so far is shown while planning runs.",
+  time: "How much each strategy may search. Quick, normal and thorough count steps of the search (ticks), so everyone gets the same plans; with a time limit they depend on the machine. The best plan so far is shown while planning runs.",
   outcome: "optimal: proved to have the lowest cost. found: a verified plan. no plan: it does not fit or does not apply. impossible: proved that no plan exists.",
   peak: "The largest memory in use at any time.",
   work: "The cost of all computations, recomputations included.",

@@ -1,11 +1,15 @@
 // Memory over the moves of a plan: filled area, cap line, mark at the peak, playhead. Slow memory is a second area below.
 //
 // Two canvases: the curve is drawn when the plan, the range or the size changes; the playhead and the hover line are on the second
-// one, so that playing draws little. Drag scrubs, the wheel zooms in time, a double click shows all, arrow keys step.
+// one, so that playing draws little. Drag scrubs, Shift and drag zooms into a range, the wheel zooms, a double click shows all, arrow keys
+// step. The x axis counts work or moves. Memory may be stacked by group or value: the pointer names the band, a click follows a value.
 
 import type { Frames } from "../binary";
-import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./paint";
+import { NONE, type Layout } from "../binary";
+import { axisOf, type AxisKind } from "./axis";
+import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawRange, drawSlow, drawStack, drawVeil, memoryAt, memoryTicks, plotWidth } from "./paint";
 import { sampleMoves } from "./samples";
+import { bandAt, sampleStack, stackOf, type Stack, type StackKind, type StackSamples } from "./stack";
 import { group } from "../format";
 import { Theme, withAlpha } from "../states_palette";
 
@@ -16,6 +20,10 @@ const MAX_LEFT = 130;
 
 export class MemoryChart {
   onScrub?: (step: number) => void;
+  /** A click on the band of a value. */
+  onPick?: (node: number) => void;
+  /** More about a value in memory at a step, for the tooltip. */
+  onAsk?: (node: number, step: number) => string[];
   private readonly box: HTMLDivElement;
   private readonly curve: HTMLCanvasElement;
   private readonly top: HTMLCanvasElement;
@@ -24,6 +32,14 @@ export class MemoryChart {
   private readonly stop = new AbortController();
   private readonly plot: Plot;
   private frames: Frames | null = null;
+  private layout: Layout | null = null;
+  private start = 0; // memory before the first move
+  private stackKind: StackKind | "total" = "total";
+  private stack: Stack | null = null;
+  private stacked: StackSamples | null = null;
+  private hot: number | null = null;
+  private range: number | null = null; // where Shift and drag began
+  private pressed: { x: number; y: number } | null = null;
   private describe: ((move: number) => string) | null = null;
   private step = 0;
   private dpr = 1;
@@ -32,7 +48,7 @@ export class MemoryChart {
   private family = "sans-serif";
 
   constructor(host: HTMLElement, theme: Theme) {
-    this.plot = { width: 0, height: 0, left: MIN_LEFT, from: 0, to: 1, ceiling: 1, slowCeiling: 0, theme, format: String };
+    this.plot = { width: 0, height: 0, left: MIN_LEFT, from: 0, to: 1, ceiling: 1, slowCeiling: 0, theme, format: String, axis: axisOf(null, "moves"), formatTime: String };
     this.box = document.createElement("div");
     this.box.style.cssText = "position:relative;width:100%;height:100%;touch-action:none;cursor:crosshair";
     this.box.tabIndex = 0;
@@ -61,10 +77,28 @@ export class MemoryChart {
     this.frames = frames;
     this.plot.format = format;
     this.describe = describe ?? null;
-    this.plot.from = 0;
-    this.plot.to = Math.max(1, frames?.moveCount ?? 1);
     this.step = 0;
     if (frames) this.measure(frames);
+    this.setAxis(this.plot.axis.kind, this.plot.formatTime);
+    this.setStack(this.stackKind, null, 0);
+  }
+
+  /** What the x axis counts. Plans without work count moves. */
+  setAxis(kind: AxisKind, formatTime: (v: number) => string): void {
+    this.plot.axis = axisOf(this.frames, kind);
+    this.plot.formatTime = formatTime;
+    this.plot.from = 0;
+    this.plot.to = this.plot.axis.end;
+    this.draw();
+  }
+
+  /** `start` is the memory before the first move. */
+  setStack(kind: StackKind | "total", layout: Layout | null, start: number): void {
+    this.stackKind = kind;
+    this.layout = layout;
+    this.start = start;
+    this.stack = this.frames && layout && kind !== "total" ? stackOf(kind, this.frames, layout, start, this.plot.theme.dark) : null;
+    this.hot = null;
     this.draw();
   }
 
@@ -78,7 +112,7 @@ export class MemoryChart {
   setTheme(theme: Theme): void {
     this.plot.theme = theme;
     this.styleTip();
-    this.draw();
+    this.setStack(this.stackKind, this.layout, this.start);
   }
 
   resize(): void {
@@ -117,8 +151,7 @@ export class MemoryChart {
 
   private stepAt(x: number): number {
     const p = this.plot;
-    const step = p.from + ((x - p.left) / plotWidth(p)) * (p.to - p.from);
-    return Math.max(0, Math.min(this.frames?.moveCount ?? 0, Math.round(step)));
+    return p.axis.step(p.from + ((x - p.left) / plotWidth(p)) * (p.to - p.from));
   }
 
   private pen(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
@@ -139,9 +172,12 @@ export class MemoryChart {
     if (c && f && f.moveCount > 0) {
       const labels = [...memoryTicks(p), p.slowCeiling].map((v) => c.measureText(p.format(v)).width);
       p.left = Math.round(Math.max(MIN_LEFT, Math.min(MAX_LEFT, Math.max(...labels) + 18)));
-      const samples = sampleMoves(f, p.from, p.to, Math.max(1, Math.round(plotWidth(p) * this.dpr)));
+      const columns = Math.max(1, Math.round(plotWidth(p) * this.dpr));
+      const samples = sampleMoves(f, p.from, p.to, columns, p.axis);
       drawAxes(c, p);
-      drawFast(c, p, samples);
+      this.stacked = this.stack && this.layout ? sampleStack(f, this.layout, this.stack, p.axis, p.from, p.to, columns) : null;
+      if (this.stack && this.stacked) drawStack(c, p, this.stack, this.stacked, samples.max, this.hot);
+      else drawFast(c, p, samples);
       if (p.slowCeiling > 0) drawSlow(c, p, samples);
     }
     this.drawTop();
@@ -155,8 +191,10 @@ export class MemoryChart {
     drawVeil(c, p, this.step);
     drawCap(c, p, f);
     drawPeak(c, p, f);
-    if (this.step >= p.from && this.step <= p.to) drawPlayhead(c, p, f, this.step);
+    const place = p.axis.at(this.step);
+    if (place >= p.from && place <= p.to) drawPlayhead(c, p, f, this.step);
     if (this.pointer && !this.dragging) drawPointer(c, p, this.pointer.x);
+    if (this.pointer && this.range !== null) drawRange(c, p, this.range, this.pointer.x);
     this.box.setAttribute("aria-valuenow", String(this.step));
     this.showTip(f);
   }
@@ -175,6 +213,7 @@ export class MemoryChart {
     const step = Math.max(1, this.stepAt(at.x));
     const i = step - 1;
     const lines = [`move ${group(step)} of ${group(f.moveCount)}`];
+    lines.push(...this.bandLines(at, step));
     if (this.describe) lines.push(this.describe(i));
     lines.push(`memory ${p.format(f.during[i])}${f.during[i] !== f.after[i] ? `, then ${p.format(f.after[i])}` : ""}`);
     if (p.slowCeiling > 0) lines.push(`slow ${p.format(f.slow[i])}`);
@@ -186,6 +225,31 @@ export class MemoryChart {
     this.tip.style.top = `${Math.max(0, Math.min(p.height - this.tip.offsetHeight, at.y - 20))}px`;
   }
 
+  /** The band at a point of the chart. */
+  private bandUnder(at: { x: number; y: number }): number | null {
+    const { plot: p, stack, stacked } = this;
+    if (!stack || !stacked) return null;
+    const column = Math.max(0, Math.min(stacked.columns - 1, Math.floor(((at.x - p.left) / plotWidth(p)) * stacked.columns)));
+    return bandAt(stack, stacked, column, memoryAt(p, at.y));
+  }
+
+  private bandLines(at: { x: number; y: number }, step: number): string[] {
+    const { stack, stacked, plot: p } = this;
+    const band = this.bandUnder(at);
+    if (!stack || !stacked || band === null) return [];
+    const column = Math.max(0, Math.min(stacked.columns - 1, Math.floor(((at.x - p.left) / plotWidth(p)) * stacked.columns)));
+    const { name, node } = stack.bands[band];
+    const value = stacked.values[column * stack.bands.length + band];
+    return [`${name}: ${p.format(value)}`, ...(node === NONE ? [] : (this.onAsk?.(node, step) ?? []))];
+  }
+
+  private warm(): void {
+    const hot = this.pointer && !this.dragging ? this.bandUnder(this.pointer) : null;
+    if (hot === this.hot) return this.drawTop();
+    this.hot = hot;
+    this.draw();
+  }
+
   private hideTip(): void {
     this.tip.style.visibility = "hidden";
   }
@@ -193,14 +257,16 @@ export class MemoryChart {
   /** Scrolls a zoomed chart so that the playhead is visible. */
   private follow(): void {
     const { from, to } = this.plot;
-    if (!this.frames || to - from >= this.frames.moveCount || this.dragging) return;
-    if (this.step < from || this.step > to) this.setRange(this.step - (to - from) * 0.1, to - from);
+    if (!this.frames || to - from >= this.plot.axis.end || this.dragging) return;
+    const place = this.plot.axis.at(this.step);
+    if (place < from || place > to) this.setRange(place - (to - from) * 0.1, to - from);
   }
 
   private setRange(from: number, span: number): void {
-    const count = this.frames?.moveCount ?? 1;
-    const wide = Math.min(count, Math.max(Math.min(count, MIN_SPAN), span));
-    this.plot.from = Math.max(0, Math.min(count - wide, from));
+    const { end } = this.plot.axis;
+    const least = (end * MIN_SPAN) / Math.max(MIN_SPAN, this.frames?.moveCount ?? 1);
+    const wide = Math.min(end, Math.max(least, span));
+    this.plot.from = Math.max(0, Math.min(end - wide, from));
     this.plot.to = this.plot.from + wide;
     this.draw();
   }
@@ -222,29 +288,49 @@ export class MemoryChart {
       this.box.addEventListener(type, handler, options);
     on("pointerdown", (e) => {
       if (e.button !== 0 || !this.frames) return;
-      this.dragging = true;
       this.box.setPointerCapture(e.pointerId);
-      this.pointer = this.place(e);
+      this.pointer = this.pressed = this.place(e);
+      if (e.shiftKey) {
+        this.range = this.pointer.x;
+        return;
+      }
+      this.dragging = true;
       this.scrub(this.pointer.x);
     });
     on("pointermove", (e) => {
       this.pointer = this.place(e);
       if (this.dragging) this.scrub(this.pointer.x);
-      else this.drawTop();
+      else this.warm();
     });
     const release = (): void => {
       this.dragging = false;
+      this.endPress();
       this.drawTop();
     };
     on("pointerup", release);
     on("pointercancel", release);
     on("pointerleave", () => {
       this.pointer = null;
-      this.drawTop();
+      this.warm();
     });
     on("wheel", (e) => this.wheel(e));
-    on("dblclick", () => this.setRange(0, this.frames?.moveCount ?? 1));
+    on("dblclick", () => this.setRange(0, this.plot.axis.end));
     on("keydown", (e) => this.key(e));
+  }
+
+  /** A range was chosen, or a band was clicked. */
+  private endPress(): void {
+    const { plot: p, range, pressed, pointer } = this;
+    this.range = this.pressed = null;
+    if (range !== null && pointer && Math.abs(pointer.x - range) > 4) {
+      const place = (x: number): number => p.from + ((Math.max(p.left, x) - p.left) / plotWidth(p)) * (p.to - p.from);
+      const from = Math.min(place(range), place(pointer.x));
+      this.setRange(from, Math.max(place(range), place(pointer.x)) - from);
+    } else if (range === null && pressed && pointer && Math.hypot(pointer.x - pressed.x, pointer.y - pressed.y) < 4) {
+      const band = this.bandUnder(pointer);
+      const node = band === null ? NONE : (this.stack?.bands[band].node ?? NONE);
+      if (node !== NONE) this.onPick?.(node);
+    }
   }
 
   private wheel(e: WheelEvent): void {

@@ -1,7 +1,9 @@
 // Drawing of the memory chart on a 2D canvas: axes, areas, cap line, peak mark, playhead.
 
 import type { Frames } from "../binary";
+import type { Axis } from "./axis";
 import { Samples, niceTicks } from "./samples";
+import type { Stack, StackSamples } from "./stack";
 import { group } from "../format";
 import { NodeState } from "../node_state";
 import { Theme, withAlpha } from "../states_palette";
@@ -10,7 +12,7 @@ export const MARGIN = { right: 14, top: 16, bottom: 20 };
 /** Share of the height for fast memory if there is slow memory too. */
 const FAST_SHARE = 0.68;
 
-/** Geometry: sizes in CSS pixels, the range of moves shown, and the value at the top of each area. */
+/** Geometry: sizes in CSS pixels, the range of the axis that is shown, and the value at the top of each area. */
 export interface Plot {
   width: number;
   height: number;
@@ -22,6 +24,8 @@ export interface Plot {
   slowCeiling: number;
   theme: Theme;
   format: (v: number) => string;
+  axis: Axis;
+  formatTime: (v: number) => string;
 }
 
 export type Pen = CanvasRenderingContext2D;
@@ -29,7 +33,8 @@ export type Pen = CanvasRenderingContext2D;
 export const plotWidth = (p: Plot): number => Math.max(1, p.width - p.left - MARGIN.right);
 export const plotHeight = (p: Plot): number => Math.max(1, p.height - MARGIN.top - MARGIN.bottom);
 const fastHeight = (p: Plot): number => plotHeight(p) * (p.slowCeiling > 0 ? FAST_SHARE : 1);
-export const xOf = (p: Plot, step: number): number => p.left + ((step - p.from) / (p.to - p.from)) * plotWidth(p);
+export const xOf = (p: Plot, step: number): number => placeOf(p, p.axis.at(step));
+const placeOf = (p: Plot, place: number): number => p.left + ((place - p.from) / (p.to - p.from)) * plotWidth(p);
 const yOf = (p: Plot, memory: number): number => MARGIN.top + fastHeight(p) * (1 - memory / p.ceiling);
 
 /** Values at which the memory axis has labels. */
@@ -57,9 +62,10 @@ export function drawAxes(c: Pen, p: Plot): void {
   c.textAlign = "center";
   c.textBaseline = "top";
   const span = p.to - p.from;
-  const step = Math.max(1, niceTicks(span, Math.max(2, Math.floor(plotWidth(p) / 110)))[1] ?? span);
+  const moves = p.axis.kind === "moves";
+  const step = Math.max(moves ? 1 : 0, niceTicks(span, Math.max(2, Math.floor(plotWidth(p) / 110)))[1] ?? span);
   for (let v = Math.ceil(p.from / step) * step; v <= p.to; v += step)
-    c.fillText(group(v), Math.min(xOf(p, v), right - 14), p.height - MARGIN.bottom + 5);
+    c.fillText(moves ? group(v) : p.formatTime(v), Math.min(placeOf(p, v), right - 14), p.height - MARGIN.bottom + 5);
 }
 
 /** Two tones: the memory after moves, and above it what moves need while they run. */
@@ -77,6 +83,44 @@ export function drawFast(c: Pen, p: Plot, s: Samples): void {
   c.strokeStyle = withAlpha(colour, 0.95);
   outline(c, p, s.max, y);
 }
+
+/** One band for each group or value, and what moves need above them while they run. */
+export function drawStack(c: Pen, p: Plot, stack: Stack, s: StackSamples, max: Float64Array, hot: number | null): void {
+  const bands = stack.bands.length;
+  const low = new Float64Array(s.columns).fill(stack.base);
+  c.fillStyle = withAlpha(p.theme.states[NodeState.Resident], 0.2);
+  area(c, p, max, (v) => yOf(p, v), yOf(p, 0));
+  if (stack.base > 0) {
+    c.fillStyle = withAlpha(p.theme.edge, 0.35);
+    c.fillRect(p.left, yOf(p, stack.base), plotWidth(p), yOf(p, 0) - yOf(p, stack.base));
+  }
+  const wide = plotWidth(p) / s.columns;
+  for (let b = 0; b < bands; b++) {
+    c.fillStyle = hot === null || hot === b ? stack.bands[b].colour : `color-mix(in srgb, ${stack.bands[b].colour} 45%, ${p.theme.background})`;
+    c.beginPath();
+    let from = 0;
+    for (let i = 0; i < s.columns; i++) { // equal neighbours are one rectangle
+      const value = s.values[i * bands + b];
+      const end = i + 1 === s.columns || s.values[(i + 1) * bands + b] !== value || low[i + 1] !== low[from];
+      if (!end) continue;
+      if (value > 0) {
+        const y = yOf(p, low[from] + value);
+        c.rect(p.left + from * wide, y, (i + 1 - from) * wide, yOf(p, low[from]) - y + 0.3);
+      }
+      from = i + 1;
+    }
+    c.fill();
+    for (let i = 0; i < s.columns; i++) low[i] += s.values[i * bands + b];
+  }
+}
+
+export function drawRange(c: Pen, p: Plot, from: number, to: number): void {
+  c.fillStyle = withAlpha(p.theme.accent, 0.25);
+  c.fillRect(Math.min(from, to), MARGIN.top, Math.abs(to - from), plotHeight(p));
+}
+
+/** Memory at a height of the chart. */
+export const memoryAt = (p: Plot, y: number): number => p.ceiling * (1 - (y - MARGIN.top) / fastHeight(p));
 
 /** Slow memory is drawn below the line, on its own scale. */
 export function drawSlow(c: Pen, p: Plot, s: Samples): void {
@@ -152,7 +196,7 @@ export function drawCap(c: Pen, p: Plot, f: Frames): void {
 
 export function drawPeak(c: Pen, p: Plot, f: Frames): void {
   // A peak before the first move has no step of its own.
-  const x = xOf(p, f.peakStep < f.moveCount ? f.peakStep + 0.5 : 0);
+  const x = xOf(p, f.peakStep < f.moveCount ? f.peakStep + (p.axis.kind === "moves" ? 0.5 : 1) : 0);
   if (x < p.left - 1 || x > p.width - MARGIN.right + 1) return;
   const y = yOf(p, f.peak);
   c.fillStyle = p.theme.states[NodeState.Computing];

@@ -1,6 +1,7 @@
 // Memory over a range of moves, reduced to one sample per pixel column without losing any extreme.
 
 import type { Frames } from "../binary";
+import { axisOf, type Axis } from "./axis";
 
 export interface Samples {
   /** Largest memory during any move of the column. */
@@ -11,15 +12,14 @@ export interface Samples {
   slow: Float64Array;
 }
 
-/** `columns` columns over the moves [from, to); if there are fewer moves than columns, a move fills several. */
-export function sampleMoves(f: Frames, from: number, to: number, columns: number): Samples {
+/** `columns` columns over the places [from, to) of the axis; if there are fewer moves than columns, a move fills several. */
+export function sampleMoves(f: Frames, from: number, to: number, columns: number, axis: Axis = axisOf(f, "moves")): Samples {
   const max = new Float64Array(columns);
   const min = new Float64Array(columns);
   const slow = new Float64Array(columns);
   const span = to - from;
   for (let c = 0; c < columns; c++) {
-    const first = Math.min(f.moveCount - 1, Math.floor(from + (c * span) / columns));
-    const last = Math.min(f.moveCount, Math.max(first + 1, Math.floor(from + ((c + 1) * span) / columns)));
+    const [first, last] = axis.moves(from + (c * span) / columns, from + ((c + 1) * span) / columns);
     let high = -Infinity, low = Infinity, deep = 0;
     for (let i = first; i < last; i++) {
       if (f.during[i] > high) high = f.during[i];

@@ -15,6 +15,7 @@ import { Transport } from "../panels/transport";
 import { WeightKnobs } from "../panels/weights";
 import { peakStep, Playback } from "../playback";
 import { Scene } from "../scene/scene";
+import { showMemory, valueLines } from "../chart/show";
 import { applyTheme, isDark, readTheme } from "../theme";
 import { installTooltips } from "../tooltip";
 import { readRecording, type Recording } from "./data";
@@ -34,7 +35,7 @@ function start(file: Recording): void {
   const model = replay.model;
 
   const themeButton = h("button", { type: "button", class: "quiet", "data-testid": "theme", "aria-label": "Light or dark", "data-tip": "Light or dark (T)", click: toggleTheme });
-  const transport = new Transport(playback, playPause);
+  const transport = new Transport(playback, playPause, (clock) => replay.setClock(clock), (memory) => replay.setMemory(memory));
   const legend = new Legend();
   const hover = new Hover();
   const inspector = new Inspector(replay);
@@ -80,6 +81,7 @@ function start(file: Recording): void {
     const { frames, layout, graph } = model;
     const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
     chart?.setFrames(frames, (value) => amount(Math.round(value), graph?.size_unit ?? ""), words);
+    if (chart) showMemory(chart, model);
     transport.drawStep();
   }
 
@@ -135,6 +137,8 @@ function start(file: Recording): void {
     const theme = readTheme("system");
     chart = new MemoryChart(transport.chartHost, theme);
     chart.onScrub = seek;
+    chart.onPick = (node) => replay.follow(node);
+    chart.onAsk = (node, step) => valueLines(model, node, step);
     transport.chart = chart;
     try {
       scene = new Scene(canvas, overlay, theme);

@@ -21,7 +21,7 @@ function modelOf(file: Recording): Model {
   return {
     server: "up", about: null, opened: [], view, phase: "ready", opening: "", problem: null, graph: file.graph, layout: file.layout,
     planning: { ...idlePlanning(), state: "done" }, entries: file.rows.map((row) => ({ row, stale: false })), planWeights: [...file.weights], shown: null,
-    frames: null, player: null, proved: {}, sweep: file.sweep, sweeping: false, following: null,
+    frames: null, player: null, proved: {}, sweep: file.sweep, sweeping: false, following: null, beside: [],
   };
 }
 
@@ -101,10 +101,21 @@ export class Replay implements Actions {
   setPolicy(): void {}
   setPrices(): void {}
   setMachine(): void {}
-  setTime(): void {}
+  setEffort(): void {}
   planAgain(): void {}
   retry(): void {}
   stop(): void {}
   dismissProblem(): void {}
   setLayout(): void {}
+  toggleBeside(): void {}
+  setClock(clock: View["clock"]): void {
+    this.model.view = { ...this.model.view, clock };
+    this.on.playerChanged();
+    this.on.render();
+  }
+  setMemory(memory: View["memory"]): void {
+    this.model.view = { ...this.model.view, memory };
+    this.on.playerChanged();
+    this.on.render();
+  }
 }

@@ -16,6 +16,7 @@ const GAMES: { value: GameName | ""; label: string; tip: string }[] = [
 ];
 
 const TIMES = [500, 1000, 2000, 5000, 15000, 60000];
+const TICKS: [number, string][] = [[100_000, "quick"], [1_000_000, "normal"], [10_000_000, "thorough"]];
 const START_PRICES: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
 type PriceKey = Exclude<keyof Prices, "slow_cap">;
 const PRICE_FIELDS: { key: PriceKey; label: string; tip: string }[] = [
@@ -54,7 +55,7 @@ export class Knobs implements Panel {
   private readonly moreList = h("div", { class: "more-list" });
   private readonly moreCount = h("summary", { "data-testid": "strategies-more" });
   private readonly policy = h("select", { "aria-label": "Eviction policy", "data-testid": "policy" });
-  private readonly time = h("select", { "aria-label": "Planning time", "data-testid": "time" });
+  private readonly time = h("select", { "aria-label": "Effort of planning", "data-testid": "time" });
   private known = "";
 
   constructor(private readonly actions: Actions) {
@@ -75,8 +76,12 @@ export class Knobs implements Panel {
       return { key, field: new Field(input, { read: readPrice, apply, error: this.error }) };
     });
     this.policy.addEventListener("change", () => actions.setPolicy(this.policy.value || null));
+    for (const [ticks, name] of TICKS) this.time.append(h("option", { value: `t${ticks}` }, name));
     for (const ms of TIMES) this.time.append(h("option", { value: ms }, `${ms / 1000} s`));
-    this.time.addEventListener("change", () => actions.setTime(Number(this.time.value)));
+    this.time.addEventListener("change", () => {
+      const { value } = this.time;
+      actions.setEffort(value.startsWith("t") ? { ticks: Number(value.slice(1)) } : { timeMs: Number(value) });
+    });
     this.more.append(this.moreCount, this.moreList);
     document.addEventListener("pointerdown", (event) => {
       if (!this.more.contains(event.target as Node)) this.more.open = false;
@@ -100,7 +105,7 @@ export class Knobs implements Panel {
         "div",
         { class: "pair" },
         h("label", null, h("span", { "data-tip": TERMS.policy }, "Policy"), this.policy),
-        h("label", null, h("span", { "data-tip": TERMS.time }, "Time"), this.time),
+        h("label", null, h("span", { "data-tip": TERMS.time }, "Effort"), this.time),
       ),
     );
   }
@@ -118,9 +123,10 @@ export class Knobs implements Panel {
     this.drawPrices(model);
     this.drawChips(model);
     this.policy.value = model.view.policy ?? "";
-    const time = String(model.view.timeMs);
+    const { ticks, timeMs } = model.view;
+    const time = ticks === null ? String(timeMs) : `t${ticks}`;
     if (![...this.time.options].some((option) => option.value === time)) {
-      this.time.append(h("option", { value: time }, `${model.view.timeMs / 1000} s`));
+      this.time.append(h("option", { value: time }, ticks === null ? `${timeMs / 1000} s` : `${ticks} ticks`));
     }
     this.time.value = time;
   }

@@ -5,6 +5,7 @@ import type { Actions, Model, Panel } from "../model";
 import { capText } from "../words";
 
 export interface StageActions {
+  tour(): void;
   fit(): void;
   zoom(factor: number): void;
   gallery(): void;
@@ -15,6 +16,9 @@ export class Stage implements Panel {
   readonly element: HTMLElement;
   readonly canvas = h("canvas", { class: "gl", tabindex: "0", "aria-label": "The graph. Press / to find a node by name.", "data-testid": "scene" });
   readonly overlay = h("canvas", { class: "labels", "aria-hidden": "true" });
+  /** The shown plan, and next to it the cells of other rows. */
+  readonly mainCell = h("div", { class: "beside-main" });
+  readonly scenes = h("div", { class: "scenes" }, this.mainCell);
   private readonly title = h("b");
   private readonly text = h("span");
   private readonly hint: HTMLElement;
@@ -28,7 +32,7 @@ export class Stage implements Panel {
     this.hint = h(
       "div",
       { class: "hint", "data-testid": "hint" },
-      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see what still fits · click a node to follow it")),
+      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see what still fits · click a node to follow it · ", h("button", { type: "button", class: "small", "data-testid": "tour", click: () => stage.tour() }, "One-minute tour"))),
       h("button", { type: "button", class: "quiet", "aria-label": "Hide this hint", click: () => this.hideHint() }, icon("close")),
     );
     const tool = (name: string, label: string, key: string, act: () => void, testid: string): HTMLButtonElement =>
@@ -45,7 +49,8 @@ export class Stage implements Panel {
       tool("fit", "Show the whole graph", "F", stage.fit, "fit"),
     );
     const scene = h("div", { class: "scene" }, this.canvas, this.overlay, ...over);
-    this.element = h("main", { class: "stage" }, this.hint, scene, h("div", { class: "stage-foot" }, legend, tools), this.cover);
+    this.mainCell.append(scene);
+    this.element = h("main", { class: "stage" }, this.hint, this.scenes, h("div", { class: "stage-foot" }, legend, tools), this.cover);
     this.groups.addEventListener("click", () => actions.setLayout({ groups: this.groups.getAttribute("aria-pressed") === "true" ? "expanded" : "collapsed" }));
     this.lanes.addEventListener("click", () => actions.setLayout({ lanes: this.lanes.getAttribute("aria-pressed") === "true" ? "0" : "1" }));
   }

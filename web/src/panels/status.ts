@@ -53,7 +53,7 @@ export class StatusPanel implements Panel {
     setText(this.what, this.text(model));
     setAttr(this.what, "title", planningError(model));
     const progress = model.planning.progress;
-    const share = progress && model.view.timeMs ? Math.min(1, progress.elapsed_ms / model.view.timeMs) : 0;
+    const share = progress && model.view.ticks === null && model.view.timeMs ? Math.min(1, progress.elapsed_ms / model.view.timeMs) : 0;
     (this.bar.firstElementChild as HTMLElement).style.width = this.busy ? `${100 * Math.max(0.03, share)}%` : "0";
     this.drawFigures(model);
   }

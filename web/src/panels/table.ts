@@ -1,6 +1,6 @@
 // Comparison of the strategies, best first. The figures are those of the server's rows; only the cost depends on the weights.
 import type { Metrics, Row } from "../api";
-import { h, setText } from "../dom";
+import { h, icon, setText } from "../dom";
 import { comparePlans, costText, ratio, sameWeights, whole, type Weights } from "../exact";
 import { amount, fluxScale, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isIdle, lineName, linesOf, type Line } from "../lines";
@@ -111,7 +111,7 @@ export class ComparisonTable implements Panel {
     this.element.classList.toggle("stale", model.entries.some((entry) => entry.stale));
     this.drawVerdict(model);
     const shown = model.shown ? rowKey(model.shown) : "";
-    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.view.all, model.view.strategies, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
+    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.view.all, model.view.beside, model.view.strategies, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
     if (key === this.drawn) return;
     this.drawn = key;
     setText(this.empty, this.emptyText(model));
@@ -269,6 +269,7 @@ export class ComparisonTable implements Panel {
           null,
           h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
           nameSpan(name, detail),
+          plays && model.about ? this.besideButton(keys, key, playing, model) : null,
           games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
         ),
       ),
@@ -291,6 +292,25 @@ export class ComparisonTable implements Panel {
       h("th", { scope: "row" }, h("div", null, h("span", { class: "star" }), nameSpan(name))),
       h("td", { class: "outcome" }, "…"),
       h("td", { class: "so-far", colspan: "9" }, text),
+    );
+  }
+
+  /** Plays this row next to the shown one. */
+  private besideButton(keys: string[], key: string, playing: boolean, model: Model): HTMLElement {
+    const on = keys.find((one) => model.view.beside.includes(one));
+    const label = on ? "Do not play this row next to the shown one" : "Play this row next to the shown one";
+    return h(
+      "button",
+      {
+        type: "button", class: "beside-toggle", "aria-pressed": String(on !== undefined), "aria-label": label, "data-tip": label, "data-testid": `beside-${key}`,
+        disabled: playing && !on,
+        click: (event: MouseEvent) => {
+          event.stopPropagation();
+          this.actions.toggleBeside(on ?? key);
+        },
+        keydown: (event: KeyboardEvent) => event.stopPropagation(),
+      },
+      icon("beside"),
     );
   }
 

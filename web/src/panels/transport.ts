@@ -5,7 +5,7 @@ import type { MemoryChart } from "../chart/memory";
 import { isPlanning, type Model, type Panel } from "../model";
 import { moveWords } from "../move_words";
 import { peakStep, SPEEDS, type Playback } from "../playback";
-import { askedStrategies } from "../store";
+import { askedStrategies, type View } from "../store";
 import { rowName } from "../words";
 
 function button(name: string, label: string, key: string, testid: string, act: () => void): HTMLButtonElement {
@@ -19,6 +19,7 @@ function button(name: string, label: string, key: string, testid: string, act: (
 export class Transport implements Panel {
   readonly element: HTMLElement;
   readonly chartHost = h("div", { class: "memory-host", "data-testid": "memory-chart", "data-note": "" });
+  readonly tools = h("span", { class: "transport-tools" });
   private readonly play: HTMLButtonElement;
   private readonly buttons: HTMLButtonElement[];
   private readonly speed = h("select", { "aria-label": "Speed", "data-testid": "speed", "data-tip": "Speed (, and .)" });
@@ -26,10 +27,12 @@ export class Transport implements Panel {
   private readonly now = h("span", { class: "now", "data-testid": "now" });
   private readonly memory = h("span", { class: "memory-now", "data-testid": "memory-now" });
   private readonly title = h("span", { class: "plan-name", "data-testid": "plan-name" });
+  private readonly clock = h("select", { "aria-label": "Clock", "data-testid": "clock", "data-tip": "What the x axis counts, and what plans side by side share: the work done, or the number of moves" });
+  private readonly stacked = h("select", { "aria-label": "Memory by", "data-testid": "memory-by", "data-tip": "What memory holds over time: in total, by group, or by value" });
   private model: Model | null = null;
   chart: MemoryChart | null = null;
 
-  constructor(private readonly playback: Playback, startOver: () => void) {
+  constructor(private readonly playback: Playback, startOver: () => void, setClock: (clock: View["clock"]) => void, setMemory: (memory: View["memory"]) => void) {
     this.play = button("play", "Play", "Space", "play", startOver);
     this.play.classList.add("primary");
     const seek = (step: number): void => {
@@ -46,6 +49,10 @@ export class Transport implements Panel {
       button("peak", "Jump to the peak", "P", "peak", () => seek(playback.player ? peakStep(playback.player.frames) : 0)),
     ];
     for (const value of SPEEDS) this.speed.append(h("option", { value }, `${value}×`));
+    this.clock.append(h("option", { value: "work" }, "by work"), h("option", { value: "moves" }, "by moves"));
+    this.clock.addEventListener("change", () => setClock(this.clock.value === "moves" ? "moves" : "work"));
+    this.stacked.append(h("option", { value: "total" }, "total"), h("option", { value: "groups" }, "by group"), h("option", { value: "values" }, "by value"));
+    this.stacked.addEventListener("change", () => setMemory(this.stacked.value as View["memory"]));
     this.speed.addEventListener("change", () => playback.setSpeed(Number(this.speed.value)));
     this.element = h(
       "footer",
@@ -55,6 +62,9 @@ export class Transport implements Panel {
         { class: "transport-line" },
         h("div", { class: "buttons", role: "group", "aria-label": "Playback" }, ...this.buttons),
         this.speed,
+        this.clock,
+        this.stacked,
+        this.tools,
         this.counter,
         this.now,
         this.title,
@@ -67,7 +77,9 @@ export class Transport implements Panel {
 
   update(model: Model): void {
     this.model = model;
-    for (const one of [...this.buttons, this.speed]) one.disabled = !model.player;
+    for (const one of [...this.buttons, this.speed, this.clock, this.stacked]) one.disabled = !model.player;
+    this.stacked.value = model.view.memory;
+    this.clock.value = model.view.clock;
     const shown = model.shown;
     setText(this.title, shown ? (shown.plan ? `plan of ${rowName(shown)}` : `${rowName(shown)} up to the cap`) : "");
     this.drawStep();

@@ -159,6 +159,21 @@ export class Scene {
     this.moved();
   }
 
+  /** The same view as another scene of the same graph and size; the whole graph if that shows it. */
+  follow(other: Scene): void {
+    if (other.fitted) {
+      if (!this.fitted) this.fit();
+      return;
+    }
+    const { view, stretchX, stretchY } = other.camera;
+    const own = this.camera;
+    if (view.x === own.view.x && view.y === own.view.y && view.scale === own.view.scale && stretchX === own.stretchX) return;
+    own.stretchX = stretchX;
+    own.stretchY = stretchY;
+    own.jump(view);
+    this.wandered();
+  }
+
   /** Centres a node, zoomed in enough to read its name. */
   focus(node: number): void {
     if (!this.layout || node >= this.layout.nodeCount) return;

@@ -1,0 +1,11 @@
+# The toolchain of the preset `wasm`: clang and lld with wasi-libc (Debian: clang lld wasi-libc libclang-rt-14-dev-wasm32).
+set(CMAKE_SYSTEM_NAME WASI)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+find_program(WASM_CLANG NAMES clang-14 clang REQUIRED)
+set(CMAKE_C_COMPILER ${WASM_CLANG})
+set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_SYSROOT /usr)
+find_program(CMAKE_AR NAMES llvm-ar-14 llvm-ar REQUIRED)
+find_program(CMAKE_RANLIB NAMES llvm-ranlib-14 llvm-ranlib REQUIRED)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
