@@ -165,6 +165,77 @@ def test_overwriting_is_offered_where_layouts_agree():
         assert any(operation.over for operation in found) is inplace
 
 
+class WritesParts(nn.Module):
+    """A recurrence that writes its states into one tensor, and other writes into parts."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.cell, self.kind = nn.Linear(8, 8), kind
+
+    def forward(self, x):
+        out, state = torch.zeros_like(x), torch.zeros_like(x[:, 0])
+        for step in range(x.shape[1]):
+            state = torch.tanh(x[:, step] + self.cell(state))
+            if self.kind == "select":
+                out[:, step] = state
+            elif self.kind == "slice":
+                out[:, step : step + 1, 2:6] = state[:, None, 2:6]
+            elif self.kind == "number":
+                out[:, step] = state
+                out[:, step, :2] = 1.5
+            else:
+                out[torch.arange(len(x)), step] = state
+        return (out * out).sum()
+
+
+@pytest.mark.parametrize("kind", ["select", "slice", "number", "index"])
+def test_writes_into_parts_of_a_tensor_copy_nothing(kind):
+    """torch makes each of these writes a copy of the whole tensor when it captures."""
+    model, x = WritesParts(kind), torch.randn(16, 24, 8)
+    plain = model(x)
+    plain.backward()
+    expected = model.cell.weight.grad.clone()
+    model.zero_grad()
+    planned = planning.fit(model, x, None, "100%", time=0.5, verbose=False)
+    assert torch.equal(planned(x), plain) and torch.equal(model.cell.weight.grad, expected)
+    whole = x.numel() * 4
+    large = [one for one in planned.captured.program.operations if one.main.size >= whole]
+    writes = [one for one in large if "scatter" in one.target]
+    assert len(writes) >= 2 * 24 - 1 and not any(one.target == "aten.copy" for one in large)
+    copies = [move for move in planned.moves if move[0] == "compute" and move[1] in writes and move[2][1] is None]
+    assert len(copies) <= 2
+
+
+class Shifts(nn.Module):
+    """Writes parts of a tensor into other parts of it, of another type, and into what the model returns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(6))
+
+    def forward(self, x):
+        y = x * self.weight
+        z = y + 1
+        y[:, 3:] = y[:, :3]
+        y[:, 2] = y[:, 3] * 2
+        y[0, :2] = torch.tensor([1, 2])
+        y[1] += z[0]
+        z[:, 0] = y[:, 5]
+        return (y.tanh() * z).sum(), y, z
+
+
+def test_writes_between_parts_and_converting_writes_are_those_of_eager():
+    model, x = Shifts(), torch.randn(5, 6)
+    plain = model(x)
+    plain[0].backward()
+    expected, model.weight.grad = model.weight.grad, None
+    planning.budget(model, "100%", time=0.5, verbose=False)
+    found = model(x)
+    found[0].backward()
+    assert all(map(torch.equal, found, plain)) and torch.equal(model.weight.grad, expected)
+
+
 def test_gradients_of_convolution_inputs_do_not_read_the_input():
     captured = captured_of("unet")
     kinds = {operation.node.args[10][0] for operation in operations(captured, "convolution_backward")}

@@ -89,6 +89,13 @@ def has_effects(target: Any) -> bool:
     return schema.is_mutable
 
 
+def is_view(target: Any) -> bool:
+    """Whether an operation returns views of its first argument."""
+    schema = getattr(target, "_schema", None)
+    returned = schema.returns[0].alias_info if schema is not None and schema.returns else None
+    return returned is not None and not returned.is_write
+
+
 def refuse_mutation(node: fx.Node) -> None:
     """Captured steps are functional; an operation that still writes to its arguments cannot be repeated."""
     operation = node.args[0] if "auto_functionalized" in str(node.target) else node.target  # a custom operator in it

@@ -10,7 +10,7 @@ import torch
 
 from .pricing import StepGraph
 from .program import Operation, Program, Value
-from .runner import Move
+from .runner import Move, write_in_place
 from .work import Work
 
 GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
@@ -198,4 +198,4 @@ def moves_of(lowered: Lowered, moves: Any) -> list[Move]:
             found.append(("compute", operation, (needed, over)))
         elif move.node in lowered.value_at:
             found.append((move.op, lowered.value_at[move.node], None))
-    return found
+    return write_in_place(found)

@@ -20,8 +20,8 @@ from . import _adapter
 from .capture import Captured
 from .errors import TorchPlanError, Unsupported
 from .found import as_found
-from .program import Operation, Program, Value, tensors
-from .runner import Step, compile_step, program_order_moves
+from .program import Program, Value, tensors
+from .runner import Move, Step, compile_step, program_order_moves
 from .state import kernels_alone
 from .work import Work
 
@@ -211,7 +211,7 @@ def profile(captured: Captured, repeats: int = 3) -> None:
         storages.settle()
         step = compile_step(program, moves, marks=True)
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
-        spaces = workspaces(step, given, program.operations, device_of(captured))
+        spaces = workspaces(step, given, moves, device_of(captured))
     for operation in program.operations:
         if costs:
             operation.cost = max(1, min(cost[operation.index] for cost in costs))
@@ -269,12 +269,13 @@ def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None])
     return costs
 
 
-def workspaces(step: Step, given: list[Any], operations: list[Operation], device: str) -> list[int]:
-    """The peak of each kernel, minus the values that it is run for."""
-    spaces = [0] * len(operations)
-    for index, peak in marked_peaks(step, given, None, device):
-        spaces[index] = max(0, peak - sum(value.size for value in operations[index].values))
-    return spaces
+def workspaces(step: Step, given: list[Any], moves: Sequence[Move], device: str) -> list[int]:
+    """The peak of each kernel, minus the values that it is run for; by operation, in program order."""
+    made = [(what, argument[1]) for kind, what, argument in moves if kind == "compute"]
+    return [
+        max(0, peak + (over.size if over else 0) - sum(value.size for value in operation.values))
+        for (operation, over), (_, peak) in zip(made, marked_peaks(step, given, None, device), strict=True)
+    ]
 
 
 def marked_peaks(step: Step, given: list[Any], host: Any, device: str) -> list[tuple[int, int]]:

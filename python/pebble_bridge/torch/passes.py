@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -23,12 +24,13 @@ def simplify(trace: _adapter.Trace, trials: bool) -> None:
     """
     graph = trace.module.graph
     for node in list(graph.nodes):
-        copies = node.op == "call_function" and (
-            node.target in NOTHING or (node.target is aten.clone.default and is_plain_copy(node))
-        )
-        if copies:
-            node.replace_all_uses_with(node.args[0])
+        source = COPIES.get(node.target) if node.op == "call_function" else None
+        if source is not None and (node.target in NOTHING or is_plain_copy(node, node.args[source])):
+            node.replace_all_uses_with(node.args[source])
             graph.erase_node(node)
+    for node in list(graph.nodes):
+        if node.op == "call_function" and node.users and all(map(writes_only, node.users, repeat(node))):
+            write_at_once(trace, node)
     for node in list(graph.nodes):
         if node.op == "call_function" and node.target is aten.native_dropout.default:
             round_dropout(trace, node)
@@ -49,6 +51,7 @@ def simplify(trace: _adapter.Trace, trials: bool) -> None:
 
 
 NOTHING = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+COPIES = dict.fromkeys(NOTHING, 0) | {aten.clone.default: 0, aten.copy.default: 1}  # the argument that is copied
 # Backward operations, and the argument of which they need only the shape.
 SHAPE_ONLY = {
     aten.max_pool2d_with_indices_backward.default: 1,
@@ -120,15 +123,57 @@ def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bo
     return tried[key]
 
 
-def is_plain_copy(node: fx.Node) -> bool:
+def is_plain_copy(node: fx.Node, copied: fx.Node) -> bool:
     """Whether this is a copy with the layout of its source, which fills its storage: in a functional graph both are
     interchangeable."""
-    source = node.args[0].meta.get("val")
+    source = copied.meta.get("val")
     copy = node.meta.get("val")
     if source is None or copy is None or any(user.op == "output" for user in node.users):
         return False
     whole = source.untyped_storage().nbytes() == source.numel() * source.element_size()
-    return whole and source.stride() == copy.stride() and source.storage_offset() == 0
+    same = source.dtype is copy.dtype and source.stride() == copy.stride() and source.device == copy.device
+    return same and whole and source.storage_offset() == 0
+
+
+def writes(node: fx.Node) -> bool:
+    return node.op == "call_function" and node.target in WRITING_VIEWS
+
+
+def writes_only(node: fx.Node, source: fx.Node) -> bool:
+    """Whether it writes `source` into a part of another tensor."""
+    return writes(node) and node.args[1] is source and node.args[0] is not source
+
+
+def base_of(node: fx.Node) -> fx.Node:
+    """The node whose storage this is a view of."""
+    while node.op == "call_function" and _adapter.is_view(node.target):
+        node = node.args[0]
+    return node
+
+
+def write_at_once(trace: _adapter.Trace, node: fx.Node) -> None:
+    """Changes a value that is only written into parts of tensors. ``x[:, i] = y`` became a copy of ``y`` in the layout of
+    ``x[:, i]``, with gaps as large as ``x``, and a write of that: the copy is taken out. ``x[:, i, :2] = y`` became a write
+    into such a copy of ``x[:, i]``: it gets a copy without gaps."""
+    copy = node.meta.get("val")
+    source = node.args[1] if node.target is aten.copy.default else node.args[0] if writes(node) else None
+    given = source.meta.get("val") if isinstance(source, fx.Node) else None
+    if given is None or copy is None or given.dtype is not copy.dtype or given.device != copy.device:
+        return
+    if writes(node):
+        if not given.is_contiguous():
+            dense = insert(trace, node, aten.clone.default, (source,))
+            dense.kwargs = {"memory_format": torch.contiguous_format}
+            dense.meta["val"] = given.contiguous()
+            node.update_arg(0, dense)
+        return
+    if any(base_of(user.args[0]) is base_of(source) for user in node.users):  # x[:, 1] = x[:, 0]
+        return
+    if given.shape != copy.shape:
+        source = insert(trace, node, aten.expand.default, (source, list(copy.shape)))
+        source.meta["val"] = given.expand(copy.shape)
+    node.replace_all_uses_with(source)
+    trace.module.graph.erase_node(node)
 
 
 def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
@@ -264,6 +309,36 @@ OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
 }
 
 
+def write_slice(base: torch.Tensor, source: torch.Tensor, *places: Any, **named: Any) -> torch.Tensor:
+    """``base[a:b] = source``: what functionalization turned into slice_scatter."""
+    aten.slice.Tensor(base, *places, **named).copy_(source)
+    return base
+
+
+def write_selected(base: torch.Tensor, source: torch.Tensor, *places: Any, **named: Any) -> torch.Tensor:
+    """``base[i] = source``."""
+    aten.select.int(base, *places, **named).copy_(source)
+    return base
+
+
+# Writes into a part of a tensor, which functionalization made copies of the whole: the first argument is overwritten.
+WRITING_PARTS: dict[Any, Any] = {
+    aten.slice_scatter.default: write_slice,
+    aten.select_scatter.default: write_selected,
+    aten.copy.default: aten.copy_.default,
+    aten.index_put.default: aten.index_put_.default,
+    aten.index_copy.default: aten.index_copy_.default,
+    aten.index_add.default: aten.index_add_.default,
+    aten.index_fill.int_Scalar: aten.index_fill_.int_Scalar,
+    aten.scatter.src: aten.scatter_.src,
+    aten.scatter.value: aten.scatter_.value,
+    aten.scatter_add.default: aten.scatter_add_.default,
+    aten.masked_scatter.default: aten.masked_scatter_.default,
+}
+WRITING_VIEWS = {aten.slice_scatter.default, aten.select_scatter.default}  # they copy their second argument
+OVERWRITING |= {target: (function, "", (0,)) for target, function in WRITING_PARTS.items()}
+
+
 def find_inplace(program: Program) -> None:
     """Marks inputs that an operation may overwrite: they have the same layout, fill their storage, and no other
     argument overlaps them. The outputs belong to the caller, who may still read them when the backward pass is over."""
@@ -276,7 +351,8 @@ def find_inplace(program: Program) -> None:
             for place in places:
                 value = overwritable(program, operation, place)
                 if value is not None and value not in returned:
-                    operation.over[value] = Overwrite(function, out, operation.node.args[place], target in OVERWRITING)
+                    node, certain = operation.node.args[place], target in OVERWRITING
+                    operation.over[value] = Overwrite(function, out, node, certain, target in WRITING_PARTS)
 
 
 def try_inplace(program: Program, trials: bool) -> None:

@@ -49,6 +49,7 @@ class Overwrite(NamedTuple):
     out: str  # the out argument's name, or "" if the function writes to its first argument
     node: fx.Node  # the tensor that is overwritten
     certain: bool  # elementwise; otherwise a trial must decide
+    part: bool = False  # it writes a part; the kernel that does not overwrite copies the rest
 
 
 @dataclass(eq=False, repr=False)

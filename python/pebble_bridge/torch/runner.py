@@ -6,6 +6,7 @@ the allocator. Views are created when a computation first reads them, and again 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -325,7 +326,25 @@ def program_order_moves(program: Program) -> list[Move]:
     for operation in program.operations:
         moves.append(("compute", operation, (operation.values, None)))
         moves += [("free", value, None) for value in last.get(operation, ())]
-    return moves
+    return write_in_place(moves)
+
+
+def write_in_place(moves: Sequence[Move]) -> list[Move]:
+    """The same moves, but writes into a part of a tensor that is freed right afterwards overwrite it, as the model's code
+    does: that takes less time and less memory."""
+    found: list[Move] = []
+    gone: Value | None = None
+    for place, move in enumerate(moves):
+        kind, what, argument = move
+        if kind == "free" and what is gone:
+            gone = None
+            continue
+        if kind == "compute" and argument[1] is None:
+            after = itertools.takewhile(lambda other: other[0] == "free", itertools.islice(moves, place + 1, None))
+            gone = next((value for _, value, _ in after if value in what.over and what.over[value].part), None)
+            move = kind, what, (argument[0], gone)
+        found.append(move)
+    return found
 
 
 class HostPool:
