@@ -172,45 +172,57 @@ static void stall_texts(const pb_sweep_cell *c, const char *unit, char copies[FI
     short_cost((pb_u128){0, stall[PB_STALL_MEMORY]}, unit, DIGITS, room);
 }
 
-static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bool first, extras e)
+/* The texts of a row, in the order of the columns. */
+enum {
+    CAP,
+    SHARE,
+    NAME,
+    OVERHEAD,
+    BOUND,
+    GAP,
+    PEAK,
+    RECOMPUTE,
+    UNCOMPUTE,
+    IO,
+    COPY,
+    ROOM,
+    FLUX,
+    COST,
+    SECONDS,
+    MARK,
+    TEXTS
+};
+
+/* The figures of a cell that has a plan. */
+static void figure_texts(const pb_sweep *s, const pb_sweep_cell *c, char text[TEXTS][FIGURE_ROOM])
 {
-    enum {
-        CAP,
-        SHARE,
-        NAME,
-        OVERHEAD,
-        BOUND,
-        GAP,
-        PEAK,
-        RECOMPUTE,
-        UNCOMPUTE,
-        IO,
-        COPY,
-        ROOM,
-        FLUX,
-        COST,
-        SECONDS,
-        MARK,
-        TEXTS
-    };
-    char text[TEXTS][FIGURE_ROOM] = {{0}};
-    const char *cells[MAX_COLUMNS] = {NULL}, *unit = s->graph->cost_unit;
-    const bool wanted[TEXTS] = {[OVERHEAD] = true,
-                                [BOUND] = true,
-                                [GAP] = true,
-                                [PEAK] = true,
-                                [RECOMPUTE] = e.recomputes,
-                                [UNCOMPUTE] = e.uncomputes,
-                                [IO] = e.transfers,
-                                [COPY] = e.timed,
-                                [ROOM] = e.timed,
-                                [FLUX] = true,
-                                [COST] = true,
-                                [SECONDS] = e.seconds,
-                                [MARK] = true};
-    const pb_sweep_cell *c = &s->cells[cell];
+    const char *unit = s->graph->cost_unit;
     const pb_schedule *f = &c->schedule;
     const pb_metrics *m = &f->metrics;
+    above_text(s, pb_metrics_objective(c->game, m), text[OVERHEAD]);
+    if (f->bound_kind != PB_BOUND_NONE)
+        above_text(s, f->lower_bound, text[BOUND]);
+    if (m->gap >= 0)
+        percent_text(m->gap, text[GAP]);
+    pb_quantity_text(pb_metrics_capped(m), s->graph->size_unit, text[PEAK], FIGURE_ROOM);
+    stall_texts(c, unit, text[COPY], text[ROOM]);
+    short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
+    short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
+    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
+    flux_text(m->flux, s->graph, DIGITS, text[FLUX]);
+    weighted_text(f, s->graph, DIGITS, text[COST]);
+    if (c->planned)
+        snprintf(text[SECONDS], FIGURE_ROOM, "%.2f", c->seconds);
+}
+
+static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bool first, extras e)
+{
+    char text[TEXTS][FIGURE_ROOM] = {{0}};
+    const char *cells[MAX_COLUMNS] = {NULL};
+    const bool left_out[TEXTS] = {[RECOMPUTE] = !e.recomputes, [UNCOMPUTE] = !e.uncomputes, [IO] = !e.transfers,
+                                  [COPY] = !e.timed,           [ROOM] = !e.timed,           [SECONDS] = !e.seconds};
+    const pb_sweep_cell *c = &s->cells[cell];
+    const pb_schedule *f = &c->schedule;
     int count = 0;
     uint32_t k = pb_sweep_cap_of(s, cell);
     bool wins = s->line_count > 1 && s->winner[pb_sweep_weights_of(s, cell) * s->cap_count + k] == cell;
@@ -233,23 +245,10 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
         cells[count++] = f->reason ? f->reason : "";
         return table_row(t, cells, "2");
     }
-    above_text(s, pb_metrics_objective(c->game, m), text[OVERHEAD]);
-    if (f->bound_kind != PB_BOUND_NONE)
-        above_text(s, f->lower_bound, text[BOUND]);
-    if (m->gap >= 0)
-        percent_text(m->gap, text[GAP]);
-    pb_quantity_text(pb_metrics_capped(m), s->graph->size_unit, text[PEAK], FIGURE_ROOM);
-    stall_texts(c, unit, text[COPY], text[ROOM]);
-    short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
-    short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
-    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
-    flux_text(m->flux, s->graph, DIGITS, text[FLUX]);
-    weighted_text(f, s->graph, DIGITS, text[COST]);
-    if (c->planned)
-        snprintf(text[SECONDS], FIGURE_ROOM, "%.2f", c->seconds);
+    figure_texts(s, c, text);
     mark_text(a, s, cell, text[MARK]);
     for (int i = OVERHEAD; i < TEXTS; i++)
-        if (wanted[i])
+        if (!left_out[i])
             cells[count++] = text[i];
     return table_row(t, cells, wins ? "1;32" : NULL);
 }
