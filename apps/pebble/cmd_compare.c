@@ -4,6 +4,7 @@
 #include "common/output.h"
 #include "compare_text.h"
 #include "files.h"
+#include "grain_option.h"
 #include "pictures.h"
 #include "settings.h"
 
@@ -130,6 +131,21 @@ static pb_status run(app *a, contest *c)
     return status;
 }
 
+/* --grain: levels in place of strategies. */
+static exit_code run_grains(app *a, contest *c)
+{
+    if (app_option(a, OPT_SVG) || app_option(a, OPT_HTML) || app_option(a, OPT_FAILED) || app_option(a, OPT_SCHEDULE))
+        return app_usage(a, "--grain compares levels, without --schedule, --failed and pictures; leave them out");
+    c->request.time_ns = progress_left_ns(&a->progress);
+    c->request.find_least = true;
+    progress_planning(&a->progress, true);
+    exit_code code = compare_grains(a, &c->base, &c->request, c->program_peak);
+    progress_planning(&a->progress, false);
+    if (progress_interrupted())
+        app_note(a, "interrupted: levels may be missing");
+    return progress_interrupted() ? EXIT_INTERRUPTED : code;
+}
+
 exit_code cmd_compare(app *a)
 {
     contest c = {.base = PB_GAME_DEFAULT(NULL), .request = PB_REQUEST_DEFAULT};
@@ -144,6 +160,8 @@ exit_code cmd_compare(app *a)
         code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;
+    if (app_option(a, OPT_GRAIN))
+        return run_grains(a, &c);
     progress_planning(&a->progress, true);
     pb_status status = run(a, &c);
     progress_planning(&a->progress, false);

@@ -3,6 +3,7 @@
 #include "common/figures.h"
 #include "common/output.h"
 #include "files.h"
+#include "grain_option.h"
 #include "least_line.h"
 #include "plain_print.h"
 #include "plan_print.h"
@@ -256,6 +257,17 @@ static exit_code show(app *a, const pb_plan_result *p, double seconds)
     return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
 }
 
+/* --grain: planned as larger steps first. */
+static pb_status make_grained(app *a, const pb_game *game, const pb_request *request, const pb_coarsen_options *grain,
+                              pb_plan_result *planned)
+{
+    pb_grained result;
+    pb_status status = pb_plan_grained(&a->ctx, game, request, grain, &a->arena, &result);
+    if (status == PB_OK)
+        *planned = result.planned;
+    return status;
+}
+
 /* The plan, with addresses if `align` is not 0. */
 static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align,
                            pb_plan_result *planned)
@@ -282,6 +294,16 @@ static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
     return false;
 }
 
+static bool setting_grain(app *a, const pb_graph *g, pb_coarsen_options *grain)
+{
+    const char *text = app_option(a, OPT_GRAIN);
+    if (text && (app_option(a, OPT_ADDRESSES) || app_option(a, OPT_START) || app_option(a, OPT_FAILED))) {
+        app_usage(a, "--grain does not work with --addresses, --start or --failed; leave one of them out");
+        return false;
+    }
+    return !text || grain_option(a, g, text, strlen(text), grain);
+}
+
 /* True if the addresses fit the cap, or none were requested. */
 static bool addresses_fit(app *a, const pb_plan_result *p)
 {
@@ -303,8 +325,9 @@ exit_code cmd_plan(app *a)
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
         return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     uint64_t align = 0;
+    pb_coarsen_options grain;
     exit_code code = read_settings(a, &game, &request);
-    if (code == EXIT_DONE && !setting_align(a, game.graph, &align))
+    if (code == EXIT_DONE && (!setting_align(a, game.graph, &align) || !setting_grain(a, game.graph, &grain)))
         code = EXIT_USAGE;
     if (code != EXIT_DONE)
         return code;
@@ -313,9 +336,12 @@ exit_code cmd_plan(app *a)
     request.prove = request.find_least = true;
     request.attempts = app_option(a, OPT_FAILED) != NULL;
     progress_planning(&a->progress, true);
-    pb_status status = make_plan(a, &game, &request, align, &planned);
+    pb_status status = app_option(a, OPT_GRAIN) ? make_grained(a, &game, &request, &grain, &planned)
+                                                : make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;
     progress_planning(&a->progress, false);
+    if (status == PB_EINVAL && app_option(a, OPT_GRAIN))
+        return app_usage(a, "--grain: %s", a->ctx.error.message);
     if (status != PB_OK)
         return app_status(a, status);
     note_policy(a, &planned.schedule);

@@ -165,6 +165,18 @@ const command commands[] = {
      "rate of its operation and type and of reading and writing memory. docs/machines.md names the source of every "
      "number.",
      "5I", cmd_machine},
+    {"coarsen", ON_COARSEN, "merge computations into larger steps, to plan layers or blocks instead of operations",
+     "pebble coarsen GRAPH [--by LEVEL] [--nodes N] [-o FILE]\npebble coarsen GRAPH [...] --expand SCHEDULE [-o FILE]",
+     "pebble coarsen g.json --by block -o blocks.json\tone step for each block, forward and backward\n"
+     "pebble coarsen g.json --nodes 100 -o small.json\t100 steps, divided where little memory is in use\n"
+     "pebble plan blocks.json --cap 8GiB -o rough.json\tplan them\n"
+     "pebble coarsen g.json --by block --expand rough.json -o plan.json\tthe same plan, operation by operation\n"
+     "pebble plan g.json --cap 50% --grain block\tall of this at once, and a search from there\n"
+     "pebble compare g.json --cap 50% --grain all\twhat each level loses\n",
+     "Costs of a step are added up; what other steps read are its value and its by-products; its workspace is the "
+     "memory "
+     "that it needs inside. A plan of the coarse graph needs no more memory when it is expanded.",
+     "56", cmd_coarsen},
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"

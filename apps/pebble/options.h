@@ -22,7 +22,8 @@ enum {
     ON_FIT = 16384,
     ON_MACHINE = 32768,
     ON_PRICE = 65536,
-    ON_ALL = 131071
+    ON_COARSEN = 131072,
+    ON_ALL = 262143
 };
 
 typedef enum option_id {
