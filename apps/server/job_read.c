@@ -12,7 +12,7 @@
 enum { LONGEST_LIST = 4096, MOST_POINTS = 1000, MOST_THREADS = 64 };
 #define LONGEST_TIME_MS UINT64_C(86400000)
 static const char job_fields[] =
-    "kind game cap machine strategies policy weights prices time_ms ticks seed threads caps points";
+    "kind game cap machine objective strategies policy weights prices time_ms ticks seed threads caps points";
 
 static bool refuse(job *j, const char *format, ...)
 {
@@ -158,14 +158,13 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     spec->base = PB_GAME_DEFAULT(j->graph->g);
     json_t *game = field(document, "game");
     if (game && !json_is_string(game))
-        return refuse(j, "game: expected one of remat, reversible and tiered");
+        return refuse(j, "game: expected one of remat, reversible, tiered and timed");
     if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_machine(j, document, s) ||
         !take_prices(j, document, s) ||
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
+        !take_field(j, document, "objective", "makespan or span", PB_SET_objective, s) ||
         !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &j->arena, &spec->base)))
         return false;
-    if (spec->base.kind == PB_GAME_TIMED)
-        return refuse(j, "game: the page does not plan the timed game; use the command `pebble plan --game timed`");
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)

@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 #include "base/out.h"
+#include "report/timed_walk.h"
 #include "report/walk.h"
 
 #include <math.h>
@@ -156,17 +157,58 @@ typedef struct frames {
     uint32_t count, also_count;
     uint8_t *op;
     double *during, *after, *slow, *time;
+    /* Of the timed game: where each move happens, until when, and what each memory holds at the start. */
+    double *end, *start;
+    uint32_t *lane, *place;
 } frames;
 
-static bool starts_slow(const pb_graph *g, pb_node v)
+/* Where a value is before the first move: a memory of the timed game; else 0, in fast memory, or 1, in slow memory.
+ * UINT32_MAX: nowhere. */
+static uint32_t starts_in(const frames *f, pb_node v)
 {
-    const uint16_t both = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW;
-    return (g->flags[v] & both) == both;
+    if (f->game->kind == PB_GAME_TIMED)
+        return f->game->timing->start[v];
+    const uint16_t flags = f->graph->flags[v];
+    return !(flags & PB_NODE_GIVEN) ? UINT32_MAX : flags & PB_NODE_GIVEN_SLOW ? 1 : 0;
 }
 
-static bool starts_fast(const pb_graph *g, pb_node v) { return (g->flags[v] & PB_NODE_GIVEN) && !starts_slow(g, v); }
+/* The moves of the timed game: `during` and `after` are of the memory that the move changes. */
+static pb_status walk_timed(frames *f, const pb_certificate *c, pb_arena *scratch)
+{
+    pbi_timed_walk w;
+    uint32_t memories = f->game->timing->machine->memory_count;
+    f->end = pb_arena_alloc(scratch, f->count, sizeof *f->end);
+    f->lane = pb_arena_alloc(scratch, f->count, sizeof *f->lane);
+    f->place = pb_arena_alloc(scratch, f->count, sizeof *f->place);
+    f->start = pb_arena_alloc(scratch, memories, sizeof *f->start);
+    if (!f->end || !f->lane || !f->place || !f->start)
+        return PB_ENOMEM;
+    pb_status status = pbi_timed_walk_init(&w, c, scratch);
+    for (uint32_t i = 0; i < memories && status == PB_OK; i++)
+        f->start[i] = (double)w.held[i];
+    while (status == PB_OK && pbi_timed_walk_next(&w)) {
+        if (!w.move)
+            continue; /* the end of a computation: `after` has it */
+        uint32_t also_count;
+        bool computes = w.move->op == PB_COMPUTE;
+        double back = computes ? (double)w.releases[w.lane].amount : 0;
+        f->op[w.step] = (uint8_t)(w.move->op | (computes && w.again ? RECOMPUTES : 0));
+        f->during[w.step] = (double)w.held[w.memory];
+        f->after[w.step] = f->during[w.step] - back;
+        f->slow[w.step] = 0;
+        f->time[w.step] = (double)w.at;
+        f->end[w.step] = (double)w.end;
+        f->lane[w.step] = w.move->op == PB_FREE ? UINT32_MAX : w.lane;
+        f->place[w.step] = w.memory;
+        pb_moves_also(f->moves, w.step, &also_count);
+        f->also_count += also_count;
+    }
+    return status;
+}
 
-static pb_status frames_make(frames *f, const pb_game *game, const pb_moves *moves, pb_arena *scratch)
+/* `c` is NULL for moves without a certificate. */
+static pb_status frames_make(frames *f, const pb_game *game, const pb_moves *moves, const pb_certificate *c,
+                             pb_arena *scratch)
 {
     pbi_walk w;
     *f = (frames){.game = game, .moves = moves, .graph = game->graph};
@@ -179,6 +221,8 @@ static pb_status frames_make(frames *f, const pb_game *game, const pb_moves *mov
     bool *computed = pb_arena_zero(scratch, f->graph->node_count, sizeof *computed);
     if (!f->op || !f->during || !f->after || !f->slow || !f->time || !computed)
         return PB_ENOMEM;
+    if (game->kind == PB_GAME_TIMED && c)
+        return walk_timed(f, c, scratch);
     pb_status status = pbi_walk_moves(&w, game, moves, scratch);
     while (status == PB_OK && pbi_walk_next(&w)) {
         bool computes = w.move.op == PB_COMPUTE;
@@ -222,15 +266,57 @@ static void put_moves(packer *p, const frames *f)
     }
 }
 
-static void put_starts(packer *p, const pb_graph *g, bool (*starts)(const pb_graph *g, pb_node v))
+static void put_starts(packer *p, const frames *f, uint32_t place)
 {
     uint32_t count = 0;
-    for (pb_node v = 0; v < g->node_count; v++)
-        count += starts(g, v);
+    for (pb_node v = 0; v < f->graph->node_count; v++)
+        count += starts_in(f, v) == place;
     put_u32(p, count);
-    for (pb_node v = 0; v < g->node_count; v++)
-        if (starts(g, v))
+    for (pb_node v = 0; v < f->graph->node_count; v++)
+        if (starts_in(f, v) == place)
             put_u32(p, v);
+}
+
+static void put_name(packer *p, const char *name)
+{
+    size_t length = strlen(name);
+    put_u32(p, (uint32_t)length);
+    pbi_out_bytes(&p->out, name, length);
+    p->length += length;
+    pad(p, 4);
+}
+
+static void put_timed(packer *p, const frames *f, const pb_timed_totals *totals)
+{
+    const pb_timing *t = f->game->timing;
+    const pb_machine *m = t->machine;
+    put_u32(p, m->memory_count);
+    put_u32(p, m->processor_count);
+    put_u32(p, t->lane_count);
+    pad(p, 8);
+    put_doubles(p, f->end, f->count);
+    for (uint32_t i = 0; i < m->memory_count; i++) {
+        put_f64(p, m->memories[i].cap == PB_UNLIMITED ? INFINITY : (double)m->memories[i].cap);
+        put_f64(p, (double)totals->peaks[i]);
+        put_f64(p, f->start[i]);
+    }
+    for (uint32_t k = 0; k < f->count; k++)
+        put_u32(p, f->lane[k]);
+    for (uint32_t k = 0; k < f->count; k++)
+        put_u32(p, f->place[k]);
+    for (uint32_t i = 0; i < m->processor_count; i++)
+        put_u32(p, m->processors[i].memory);
+    for (uint32_t i = 0; i < m->memory_count; i++)
+        put_starts(p, f, i);
+    for (uint32_t i = 0; i < m->memory_count; i++)
+        put_name(p, m->memories[i].name);
+    for (uint32_t i = 0; i < m->processor_count; i++)
+        put_name(p, m->processors[i].name);
+    for (uint32_t i = 0, lane = 0; i < m->link_count; i++)
+        if (t->lane[i] == lane) { /* the first link of the lane */
+            put_name(p, m->links[i].lane ? m->links[i].lane : m->links[i].name);
+            lane++;
+        }
 }
 
 static void put_frames(packer *p, const frames *f, const pb_totals *totals)
@@ -248,20 +334,25 @@ static void put_frames(packer *p, const frames *f, const pb_totals *totals)
     put_f64(p, f->game->cap == PB_UNLIMITED ? INFINITY : (double)f->game->cap);
     put_f64(p, (double)totals->peak);
     put_u32(p, totals->peak_step == PBI_NO_STEP ? UINT32_MAX : (uint32_t)totals->peak_step);
-    put_starts(p, f->graph, starts_fast);
-    put_starts(p, f->graph, starts_slow);
+    put_starts(p, f, 0);
+    put_starts(p, f, 1);
+    if (f->place)
+        put_timed(p, f, &totals->timed);
+    else
+        put_u32(p, 0);
 }
 
-static pb_status write_frames(pb_context *ctx, const pb_game *game, const pb_moves *moves, const pb_totals *totals,
+static pb_status write_frames(pb_context *ctx, const frames *of, const pb_certificate *c, const pb_totals *totals,
                               pb_sink sink)
 {
     packer p;
     frames f;
     pb_arena scratch;
+    const pb_moves *moves = of->moves;
     if (moves->count >= UINT32_MAX)
         return pbi_fail(ctx, PB_ERANGE, "the plan has too many moves to play; export it as a schedule");
     pb_arena_init(&scratch, ctx);
-    pb_status status = frames_make(&f, game, moves, &scratch);
+    pb_status status = frames_make(&f, of->game, moves, c, &scratch);
     if (status == PB_OK) {
         pack_begin(&p, ctx, sink);
         put_frames(&p, &f, totals);
@@ -273,12 +364,14 @@ static pb_status write_frames(pb_context *ctx, const pb_game *game, const pb_mov
 
 pb_status pb_player_frames_write(pb_context *ctx, const pb_certificate *c, pb_sink sink)
 {
-    return write_frames(ctx, pb_certificate_game(c), pb_certificate_moves(c), pb_certificate_totals(c), sink);
+    const frames of = {.game = pb_certificate_game(c), .moves = pb_certificate_moves(c)};
+    return write_frames(ctx, &of, c, pb_certificate_totals(c), sink);
 }
 
 pb_status pb_player_attempt_write(pb_context *ctx, const pb_game *game, const pb_moves *attempt, uint64_t need,
                                   pb_sink sink)
 {
     pb_totals totals = {.peak = need, .peak_step = attempt->count ? attempt->count - 1 : PBI_NO_STEP};
-    return write_frames(ctx, game, attempt, &totals, sink);
+    const frames of = {.game = game, .moves = attempt};
+    return write_frames(ctx, &of, NULL, &totals, sink);
 }

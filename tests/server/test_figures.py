@@ -161,6 +161,7 @@ def frames_equal_the_steps(plan, steps, row):
     peak_step, = take("I", 1)
     fast0 = take("I", take("I", 1)[0])
     slow0 = take("I", take("I", 1)[0])
+    assert take("I", 1) == (0,)  # not of the timed game
     assert at == len(data), (at, len(data))
     assert also_start[-1] == a
     rows = list(csv.DictReader(io.StringIO(steps.decode())))

@@ -221,6 +221,38 @@ test("memory over time by value: the pointer names what is in memory, a click fo
   assert.ok((await shown()) === all, "everything is shown again");
 });
 
+test("a timed plan: a strip for each lane and a chart for each memory, with the cursor of memory over time", options, async () => {
+  const page = await open("#family=unet&p.depth=2&cap=50%25&game=timed&machine=a100-40&strategies=overlap;back-to-back&ticks=50000");
+  const lanes = by(page, "lane-chart");
+  assert.match((await lanes.getAttribute("aria-label")) ?? "", /gpu works [\d.]+.%.*out works .*in works/);
+  const { makespan, moves } = await page.evaluate(() => {
+    const frames = window.pebble.playback.player!.frames;
+    return { makespan: frames.timed!.makespan, moves: frames.moveCount };
+  });
+  assert.equal((await figures(page, "overlap/timed")).total, String(makespan), "the last end is the makespan of the row");
+  const box = await lanes.boundingBox();
+  assert.ok(box && box.height > 60);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 8);
+  assert.match((await page.locator(".lane-tip").textContent()) ?? "", /^gpu: works [\d.]+.% of the time\n((re)?compute .*\nfrom .* to |idle here)/);
+  await page.mouse.click(box.x + box.width * 0.5, box.y + 8);
+  const middle = await step(page);
+  assert.ok(middle > 0 && middle < moves, "a click moves the playhead");
+  await page.keyboard.press("Escape");
+  const name = await page.evaluate(() => {
+    const { frames } = window.pebble.playback.player!;
+    return frames.timed!.memories[1].name;
+  });
+  assert.equal(name, "host");
+  const before = await by(page, "memory-chart").evaluate((host) => (host.querySelector("canvas") as HTMLCanvasElement).toDataURL());
+  await page.mouse.click(box.x + 30, box.y + box.height - 20); // the name of the small chart
+  await page.waitForFunction(() => location.hash.includes("place=1"));
+  assert.ok((await by(page, "memory-chart").evaluate((host) => (host.querySelector("canvas") as HTMLCanvasElement).toDataURL())) !== before, "the other memory is shown above");
+  await by(page, "game-remat").click();
+  await ready(page);
+  assert.ok(await lanes.isHidden());
+  assert.deepEqual(shared?.errors, []);
+});
+
 test("the tour points at each part in turn", options, async () => {
   const page = await open("#example=tree");
   await by(page, "tour").click();

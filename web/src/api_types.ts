@@ -1,7 +1,7 @@
 // The server's JSON. Keys are those of `pebble ... --json`.
 import type { Whole } from "./exact";
 
-export type GameName = "remat" | "reversible" | "tiered";
+export type GameName = "remat" | "reversible" | "tiered" | "timed";
 export type Outcome = "optimal" | "found" | "infeasible" | "gave_up";
 export type WeightTexts = [string, string, string];
 
@@ -17,8 +17,20 @@ export interface Metrics {
   moves: Whole;
   depth: Whole;
   cost: Whole;
-  overhead: number;
+  overhead: number | null; // null: several processors
   gap: number | null;
+  span?: Whole; // of the timed game
+}
+
+/** What a lane of the timed game does. */
+export interface LaneUse {
+  name: string;
+  kind: "processor" | "link";
+  busy: Whole;
+  begin: Whole;
+  end: Whole;
+  moves: Whole;
+  stalls?: Record<string, Whole>;
 }
 
 export interface Failure {
@@ -50,6 +62,9 @@ export interface Row {
   attempt?: string | null; // without a plan: the moves up to the one that exceeds the cap, which can be played
   plan_hash?: string | null; // equal for the same moves
   failed?: Failure | null;
+  peaks?: Record<string, Whole>; // of the timed game, as the next two
+  stalls?: Record<string, Whole>; // how long processors wait, by cause
+  lanes?: LaneUse[];
 }
 
 export interface StrategyInfo {

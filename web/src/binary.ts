@@ -21,6 +21,7 @@ export const enum Op {
   Store = 3,
   Load = 4,
   Drop = 5,
+  Copy = 6,
 }
 
 /** Set in `Frames.op` if the node was computed before. */
@@ -50,8 +51,40 @@ export interface Layout {
   names: Names;
 }
 
+/** A memory of the timed game. */
+export interface Memory {
+  name: string;
+  cap: number;
+  peak: number;
+  /** What it holds before the first move. */
+  start: number;
+  /** A processor works in it. */
+  fast: boolean;
+  initial: Uint32Array;
+}
+
+/** What moves of the timed game have in addition. `time` is when they start. */
+export interface Timed {
+  memories: Memory[];
+  /** The processors, then the lanes of links. */
+  lanes: string[];
+  processors: number;
+  end: Float64Array;
+  /** NONE: it takes no time on a lane (a free). */
+  lane: Uint32Array;
+  /** The memory that a move changes; `held` and `left` are of that one, during the move and once it has ended. */
+  place: Uint32Array;
+  held: Float64Array;
+  left: Float64Array;
+  /** The last end. */
+  makespan: number;
+}
+
 export interface Frames {
   tierCount: number;
+  /** In the timed game `during`, `after`, `cap` and `peak` are of this memory. */
+  timed: Timed | null;
+  memory: number;
   moveCount: number;
   op: Uint8Array;
   tier: Uint8Array;
@@ -105,6 +138,9 @@ class Reader {
   }
   f64s(n: number): Float64Array {
     return new Float64Array(this.buffer, this.take(8 * n, 8), n);
+  }
+  text(): string {
+    return new TextDecoder().decode(this.u8s(this.u32()));
   }
   expect(magic: number): void {
     if (this.u32() !== magic) throw new RangeError(`the server's response is not a ${this.what}; reload the page`);
@@ -166,10 +202,58 @@ export function decodeFrames(buffer: ArrayBuffer): Frames {
   const peakStep = r.u32();
   const initialFast = r.u32s(r.u32());
   const initialSlow = r.u32s(r.u32());
-  return {
-    tierCount, moveCount, op, tier, node, over, alsoStart, also,
+  const timed = readTimed(r, moveCount, during, after);
+  const plain: Frames = {
+    tierCount, timed, memory: 0, moveCount, op, tier, node, over, alsoStart, also,
     during, after, slow, time, cap, peak, peakStep, initialFast, initialSlow,
   };
+  return timed ? inMemory(plain, 0) : plain;
+}
+
+function readTimed(r: Reader, moveCount: number, held: Float64Array, left: Float64Array): Timed | null {
+  const memoryCount = r.u32();
+  if (!memoryCount) return null;
+  const processors = r.u32();
+  const links = r.u32();
+  const end = r.f64s(moveCount);
+  const figures = r.f64s(3 * memoryCount);
+  const lane = r.u32s(moveCount);
+  const place = r.u32s(moveCount);
+  const fast = new Set(r.u32s(processors));
+  const initial = Array.from({ length: memoryCount }, () => r.u32s(r.u32()));
+  const memories = initial.map((nodes, i): Memory => ({
+    name: r.text(), cap: figures[3 * i], peak: figures[3 * i + 1], start: figures[3 * i + 2], fast: fast.has(i), initial: nodes,
+  }));
+  const lanes = Array.from({ length: processors + links }, () => r.text());
+  return { memories, lanes, processors, end, lane, place, held, left, makespan: end.reduce((a, b) => Math.max(a, b), 0) };
+}
+
+/** The same plan seen from another memory of the timed game. */
+export function inMemory(f: Frames, memory: number): Frames {
+  const t = f.timed;
+  if (!t) return f;
+  const { cap, peak, start, initial } = t.memories[memory];
+  const during = new Float64Array(f.moveCount);
+  const after = new Float64Array(f.moveCount);
+  let now = start;
+  let owed = 0; // what a computation gives back
+  let until = 0;
+  let peakStep = NONE;
+  for (let i = 0; i < f.moveCount; i++) {
+    if (owed && until <= f.time[i]) {
+      now -= owed;
+      owed = 0;
+      if (i) after[i - 1] = now;
+    }
+    if (t.place[i] === memory) {
+      now = t.held[i];
+      if (t.held[i] !== t.left[i]) [owed, until] = [t.held[i] - t.left[i], t.end[i]];
+    }
+    during[i] = after[i] = now;
+    if (now >= peak && peakStep === NONE && start < peak) peakStep = i;
+  }
+  if (f.moveCount && owed) after[f.moveCount - 1] = now - owed;
+  return { ...f, memory, during, after, cap, peak, peakStep, initialFast: initial };
 }
 
 /** Names of nodes, then of groups; decoded only when asked for. */

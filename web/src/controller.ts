@@ -3,14 +3,16 @@ import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, 
 import { Beside, toggled } from "./beside";
 import { decodeFrames, decodeLayout, Names } from "./binary";
 import { whole } from "./exact";
-import type { MachineChoice } from "./machine";
+import { isTime } from "./format";
+import { chosen as chosenMachine, type MachineChoice } from "./machine";
 import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
+import { nodeExplain } from "./offline/details";
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
 import { minCap } from "./proved";
 import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
-import { defaultView, galleryView, type Source, type View } from "./store";
+import { defaultView, galleryView, STRATEGIES_TIMED, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
 
 export interface ControllerEvents {
@@ -270,11 +272,23 @@ export class Controller implements Actions {
   setGame(game: GameName | null): void {
     const about = this.model.about;
     const plays = (name: string): boolean => !game || !!about?.strategies.find((one) => one.name === name.split(":")[0])?.games.includes(game);
-    const strategies = this.model.view.strategies.some(plays) ? this.model.view.strategies : [...this.model.view.strategies, "auto"];
+    const asked = this.model.view.strategies;
+    const strategies = game === "timed" && !asked.some((name) => name !== "auto" && plays(name)) ? [...STRATEGIES_TIMED] : asked.some(plays) ? asked : [...asked, "auto"];
     const free: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
     const prices = game === "tiered" ? (this.model.view.prices ?? free) : this.model.view.prices;
-    this.change({ game, strategies, prices, shown: null });
+    this.change({ game, strategies, prices, shown: null, ...(game === "timed" ? this.withLanes() : {}) });
     this.model.sweep = null;
+  }
+
+  /** The timed game needs the lanes of a machine. */
+  private withLanes(): Partial<View> {
+    const { view, graph, about } = this.model;
+    if (view.machine ? view.machine.name !== "none" : graph?.machine) return {};
+    const name = graph && (graph.cost_unit === "flop" || isTime(graph.cost_unit)) ? "a100-40" : "red-blue";
+    const machine = about?.machines.find((one) => one.name === name);
+    if (!machine) return {};
+    this.on.notify(`The timed game needs the lanes of a machine: ${name} was chosen. Others are in the list of machines.`);
+    return { machine: chosenMachine(machine) };
   }
 
   setStrategies(strategies: string[]): void {
@@ -340,6 +354,12 @@ export class Controller implements Actions {
 
   setMemory(memory: View["memory"]): void {
     this.model.view = { ...this.model.view, memory };
+    this.on.playerChanged();
+    this.on.render();
+  }
+
+  setPlace(place: number): void {
+    this.model.view = { ...this.model.view, place };
     this.on.playerChanged();
     this.on.render();
   }
@@ -457,6 +477,7 @@ export class Controller implements Actions {
     const wrong = (reason: unknown): void => put({ error: reason instanceof Error ? reason.message : String(reason) });
     this.api.node(model.graph.id, node, detailsRequest.signal).then((info) => put({ info }), wrong);
     const plan = model.player ? model.shown?.plan : null;
-    if (plan) this.api.explain(plan, node, detailsRequest.signal).then((explain) => put({ explain }), wrong);
+    if (plan && model.frames?.timed && model.player && model.layout) put({ explain: nodeExplain(model.layout, model.player, node) });
+    else if (plan) this.api.explain(plan, node, detailsRequest.signal).then((explain) => put({ explain }), wrong);
   }
 }

@@ -61,11 +61,16 @@ export interface CostParts {
   total: bigint; // all to be divided by 10^digits
 }
 
-/** alpha·peak + beta·flux + gamma·(recompute + uncompute + io), times 10^digits. */
+/** What gamma weighs: recomputing, uncomputing and transfers. In the timed game, where these overlap, the makespan. */
+export function spent(m: Metrics): bigint {
+  return m.span === undefined ? whole(m.recompute) + whole(m.uncompute) + whole(m.io) : whole(m.makespan);
+}
+
+/** alpha·peak + beta·flux + gamma·what is spent, times 10^digits. */
 export function costParts(m: Metrics, w: Weights): CostParts {
   const peak = w.parts[0] * whole(m.peak);
   const flux = w.parts[1] * whole(m.flux);
-  const extra = w.parts[2] * (whole(m.recompute) + whole(m.uncompute) + whole(m.io));
+  const extra = w.parts[2] * spent(m);
   return { peak, flux, extra, total: peak + flux + extra };
 }
 

@@ -107,7 +107,9 @@ export function amount(value: Whole, unit: string, round?: "up" | "down"): strin
   return scale.divide === 1 ? `${shown} ${word}` : `${shown} ${scale.unit} ${word}`;
 }
 
-export function percent(share: number, signed = false): string {
+/** Without a share, a dash. */
+export function percent(share: number | null, signed = false): string {
+  if (share === null) return "–";
   const value = share * 100;
   const size = Math.abs(value);
   if (size >= 1e6) return `${short(Math.round(share))}\u202f×`; // a factor is easier to read

@@ -5,11 +5,8 @@ import { Controller } from "./controller";
 import { LocalCore } from "./core/local";
 import { debounce, h } from "./dom";
 import { Exports } from "./exports";
-import { amount } from "./format";
 import { installKeys } from "./keys";
-import { MemoryChart } from "./chart/memory";
-import { showMemory, valueLines } from "./chart/show";
-import { moveWords } from "./move_words";
+import { Charts } from "./chart/show";
 import { BesidePanel } from "./panels/beside";
 import { CapSlider } from "./panels/cap_slider";
 import { CostBars } from "./panels/cost_bar";
@@ -46,7 +43,7 @@ const toasts = new Toasts();
 const notify = toasts.notify.bind(toasts);
 const playback = new Playback();
 let scene: Scene | null = null;
-let chart: MemoryChart | null = null;
+let charts: Charts | null = null;
 let owned = false; // the user has moved the camera
 let renderDue = false;
 
@@ -140,12 +137,8 @@ function playerChanged(): void {
   playback.setOthers(model.beside.map((one) => one.player), model.view.clock);
   scene?.setPlayer(model.player);
   scene?.select(model.following?.index ?? null);
-  const unit = model.graph?.size_unit ?? "";
-  const { frames, layout } = model;
-  const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
-  chart?.setFrames(frames, (value) => amount(Math.round(value), unit), words);
-  if (chart) showMemory(chart, model);
-  transport.chartHost.classList.toggle("empty", !frames);
+  charts?.show(model);
+  transport.chartHost.classList.toggle("empty", !model.frames);
   transport.drawStep();
 }
 
@@ -242,7 +235,7 @@ function setTheme(theme: View["theme"]): void {
   applyTheme(theme);
   const colours = readTheme(theme);
   scene?.setTheme(colours);
-  chart?.setTheme(colours);
+  charts?.setTheme(colours);
   beside.setTheme(colours);
   renderSoon();
 }
@@ -327,11 +320,7 @@ function installAllKeys(): void {
 
 function installScene(): void {
   const theme = readTheme(model.view.theme);
-  chart = new MemoryChart(transport.chartHost, theme);
-  chart.onScrub = seekTo;
-  chart.onPick = (node) => controller.follow(node);
-  chart.onAsk = (node, step) => valueLines(model, node, step);
-  transport.chart = chart;
+  transport.charts = charts = new Charts(transport.chartHost, theme, controller, model);
   try {
     scene = new Scene(stage.canvas, stage.overlay, theme);
   } catch (reason) {

@@ -76,6 +76,7 @@ export interface Actions {
   toggleBeside(key: string): void;
   setClock(clock: View["clock"]): void;
   setMemory(memory: View["memory"]): void;
+  setPlace(place: number): void;
   seek(step: number): void;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;

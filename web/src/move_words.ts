@@ -2,7 +2,7 @@
 
 import { Frames, Names, NONE, Op, RECOMPUTE_BIT } from "./binary";
 
-const VERBS = ["compute", "uncompute", "free", "store", "load", "drop"];
+const VERBS = ["compute", "uncompute", "free", "store", "load", "drop", "copy"];
 
 /** Move `i` (0-based) as text, such as "recompute conv3 in place of relu2". */
 export function moveWords(frames: Frames, i: number, names: Names): string {
@@ -13,6 +13,10 @@ export function moveWords(frames: Frames, i: number, names: Names): string {
     const tier = frames.tierCount > 1 ? ` tier ${frames.tier[i]}` : " slow memory";
     words += `${op === Op.Store ? " to" : " from"}${tier}`;
   }
+  const { timed } = frames;
+  if (timed && op === Op.Copy) words += ` to ${timed.memories[timed.place[i]].name}`;
+  if (timed && op === Op.Free) words += ` from ${timed.memories[timed.place[i]].name}`;
+  if (timed && op === Op.Compute && timed.processors > 1) words += ` on ${timed.lanes[timed.lane[i]]}`;
   if (op === Op.Compute && frames.tier[i]) words += " in borrowed memory";
   if (frames.over[i] !== NONE) words += ` in place of ${names.get(frames.over[i])}`;
   const also = frames.alsoStart[i + 1] - frames.alsoStart[i];

@@ -48,6 +48,11 @@ export class Playback {
     return { now: this.now, end: this.end() };
   }
 
+  /** Several plans, or one whose moves overlap in time, follow the clock rather than the number of moves. */
+  private get byClock(): boolean {
+    return this.others.length > 0 || !!this.player?.frames.timed;
+  }
+
   private end(): number {
     return Math.max(1, ...this.all().map((one) => (this.clock === "moves" ? one.frames.moveCount : workEnd(one.frames))));
   }
@@ -63,7 +68,7 @@ export class Playback {
   /** The clock follows the shown plan; at its end, all are at theirs. */
   private settle(step: number): void {
     const player = this.player;
-    if (!player || !this.others.length) return;
+    if (!player || !this.byClock) return;
     const last = player.frames.moveCount;
     this.now = step >= last ? this.end() : this.clock === "moves" ? step : step > 0 ? player.frames.time[step - 1] : 0;
     for (const one of this.others) one.seek(this.stepAt(one, this.now));
@@ -71,7 +76,7 @@ export class Playback {
 
   private atEnd(): boolean {
     if (!this.player) return true;
-    return this.others.length ? this.now >= this.end() : this.player.step >= this.player.frames.moveCount;
+    return this.byClock ? this.now >= this.end() : this.player.step >= this.player.frames.moveCount;
   }
 
   play(): void {
@@ -125,7 +130,7 @@ export class Playback {
     if (!this.playing || !player) return;
     const seconds = Math.min(250, now - this.last) / 1000;
     this.last = now;
-    if (this.others.length) return this.tickTogether(seconds);
+    if (this.byClock) return this.tickTogether(seconds);
     this.owed += seconds * this.rate();
     const moves = Math.floor(this.owed);
     if (moves < 1) return;
@@ -151,8 +156,9 @@ function rateOf(moves: number): number {
   return Math.min(Math.max(SLOWEST, moves / WHOLE_PLAN_SECONDS), Math.max(6, moves / WHOLE_PLAN_SECONDS));
 }
 
-/** Work and transfers before the last move: plans that end with moves without cost end there. */
+/** Work and transfers before the last move: plans that end with moves without cost end there. The makespan of a timed plan. */
 export function workEnd(frames: Frames): number {
+  if (frames.timed) return frames.timed.makespan;
   return frames.moveCount ? frames.time[frames.moveCount - 1] : 0;
 }
 

@@ -20,7 +20,7 @@ const NODE_CHANGED = 1;
 const OVER_CHANGED = 2;
 
 const FAST = 1;
-const MAX_TIERS = 31;
+const MAX_PLACES = 31; // bits of a residency
 
 type Bits = Uint8Array | Uint32Array;
 
@@ -33,8 +33,13 @@ export class Player {
   readonly events: Uint8Array;
   onChange?: () => void;
 
-  /** Bit 0: in fast memory; bit t: in slow tier t. */
+  /** Bit 0: in fast memory; bit t: in slow tier t. In the timed game, a bit for each memory. */
   private readonly residency: Bits;
+  /** The bits of memories that processors work in. */
+  private readonly fast: number;
+  /** In the timed game: the moves of each lane, in order. */
+  private readonly lanes: Uint32Array[];
+  private active: number[] = []; // moves that are being done
   /** Move that first computes each node; -1 for given nodes, moveCount for never. */
   private readonly first: Int32Array;
   private readonly undo: Uint8Array;
@@ -56,7 +61,10 @@ export class Player {
     size?: Float64Array,
   ) {
     const m = frames.moveCount;
-    const perNode = frames.tierCount <= 7 ? 1 : 4;
+    const { timed } = frames;
+    const perNode = (timed ? timed.memories.length : frames.tierCount + 1) <= 8 ? 1 : 4;
+    this.fast = timed ? timed.memories.reduce((bits, one, k) => bits | (one.fast ? placeBit(k) : 0), 0) : FAST;
+    this.lanes = timed ? lanesOf(frames) : [];
     this.residency = perNode === 1 ? new Uint8Array(nodeCount) : new Uint32Array(nodeCount);
     this.states = new Uint8Array(nodeCount);
     this.events = new Uint8Array(nodeCount);
@@ -105,7 +113,7 @@ export class Player {
 
   /** Is the value in fast memory at the current step? */
   isResident(node: number): boolean {
-    return (this.residency[node] & FAST) !== 0;
+    return (this.residency[node] & this.fast) !== 0;
   }
 
   /** Recomputations among the first `step` moves. */
@@ -156,6 +164,7 @@ export class Player {
 
   private memoryBefore(size: Float64Array): number {
     const f = this.frames;
+    if (f.timed) return f.timed.memories[f.memory].start;
     const op = f.op[0] & ~RECOMPUTE_BIT;
     let made = 0;
     if (op === Op.Compute || op === Op.Load) made = size[f.node[0]];
@@ -168,10 +177,13 @@ export class Player {
   /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0. */
   private record(): void {
     const f = this.frames;
-    for (const node of f.initialFast) this.residency[node] |= FAST;
-    for (const node of f.initialSlow) this.residency[node] |= 2;
-    for (const node of f.initialFast) this.first[node] = -1;
-    for (const node of f.initialSlow) this.first[node] = -1;
+    const initial = f.timed ? f.timed.memories.map((one) => one.initial) : [f.initialFast, f.initialSlow];
+    initial.forEach((nodes, k) => {
+      for (const node of nodes) {
+        this.residency[node] |= placeBit(k);
+        this.first[node] = -1;
+      }
+    });
     const start = this.residency.slice();
     for (let i = 0; i < f.moveCount; i++) {
       if (i % this.keyDistance === 0) this.keys.push(this.residency.slice());
@@ -193,42 +205,46 @@ export class Player {
     const adds = this.adds(i);
     if (((this.residency[f.node[i]] & bit) !== 0) !== adds) this.undo[i] |= NODE_CHANGED;
     const over = f.over[i];
-    if (over !== NONE && this.residency[over] & FAST) this.undo[i] |= OVER_CHANGED;
+    if (over !== NONE && this.residency[over] & bit) this.undo[i] |= OVER_CHANGED;
     for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++)
-      this.undoAlso[a] = this.residency[f.also[a]] & FAST ? 0 : 1;
+      this.undoAlso[a] = this.residency[f.also[a]] & bit ? 0 : 1;
     this.flip(i);
   }
 
+  /** The bit of the memory that move i changes. */
   private bitOf(i: number): number {
-    const op = this.frames.op[i] & ~RECOMPUTE_BIT;
-    if (op !== Op.Store && op !== Op.Drop) return FAST;
-    return 1 << Math.max(1, Math.min(MAX_TIERS - 1, this.frames.tier[i]));
+    const { op, tier, timed } = this.frames;
+    if (timed) return placeBit(timed.place[i]);
+    const kind = op[i] & ~RECOMPUTE_BIT;
+    return kind === Op.Store || kind === Op.Drop ? placeBit(Math.max(1, tier[i])) : FAST;
   }
 
   private adds(i: number): boolean {
     const op = this.frames.op[i] & ~RECOMPUTE_BIT;
-    return op === Op.Compute || op === Op.Load || op === Op.Store;
+    return op === Op.Compute || op === Op.Load || op === Op.Store || op === Op.Copy;
   }
 
   /** Applies or undoes move i: it flips what the move changed, which is its own inverse. */
   private flip(i: number): void {
     const f = this.frames;
     const undo = this.undo[i];
-    if (undo & NODE_CHANGED) this.residency[f.node[i]] ^= this.bitOf(i);
-    if (undo & OVER_CHANGED) this.residency[f.over[i]] ^= FAST;
-    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.residency[f.also[a]] ^= FAST;
+    const bit = this.bitOf(i);
+    if (undo & NODE_CHANGED) this.residency[f.node[i]] ^= bit;
+    if (undo & OVER_CHANGED) this.residency[f.over[i]] ^= bit;
+    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.residency[f.also[a]] ^= bit;
   }
 
   private walk(target: number): void {
     const forward = target > this.step;
-    this.touchActive(this.step);
+    this.touchActive();
     if (forward) {
       for (let i = this.step; i < target; i++) this.flipAndTouch(i, true);
     } else {
       for (let i = this.step - 1; i >= target; i--) this.flipAndTouch(i, false);
     }
     this.step = target;
-    this.touchActive(target);
+    this.active = this.activeMoves();
+    this.touchActive();
     for (const node of this.changed) {
       this.touched[node] = 0;
       this.states[node] = this.restState(node);
@@ -253,11 +269,25 @@ export class Player {
     this.changed.push(node);
   }
 
-  private touchActive(step: number): void {
-    if (step <= 0) return;
+  private touchActive(): void {
     const f = this.frames;
-    this.touchQuietly(f.node[step - 1]);
-    for (let a = f.alsoStart[step - 1]; a < f.alsoStart[step]; a++) this.touchQuietly(f.also[a]);
+    for (const i of this.active) {
+      this.touchQuietly(f.node[i]);
+      for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) this.touchQuietly(f.also[a]);
+    }
+  }
+
+  /** The move just played; in the timed game, all that have started and not ended. */
+  private activeMoves(): number[] {
+    const { step } = this;
+    const { timed, time } = this.frames;
+    if (step <= 0) return [];
+    if (!timed) return [step - 1];
+    const now = time[step - 1];
+    return this.lanes.flatMap((moves) => {
+      const at = countBelow(moves, step) - 1; // the last one that has started
+      return at >= 0 && (timed.end[moves[at]] > now || moves[at] === step - 1) ? [moves[at]] : [];
+    });
   }
 
   private touchQuietly(node: number): void {
@@ -276,6 +306,8 @@ export class Player {
         return NodeState.Uncomputing;
       case Op.Store:
         return NodeState.Storing;
+      case Op.Copy:
+        return this.frames.timed?.memories[this.frames.timed.place[i]].fast ? NodeState.Loading : NodeState.Storing;
       case Op.Load:
         return NodeState.Loading;
       case Op.Drop:
@@ -287,21 +319,21 @@ export class Player {
 
   private restState(node: number): NodeState {
     const places = this.residency[node];
-    if (places & FAST) return places > FAST ? NodeState.ResidentAndSlow : NodeState.Resident;
+    if (places & this.fast) return places & ~this.fast ? NodeState.ResidentAndSlow : NodeState.Resident;
     if (places) return NodeState.Slow;
     return this.first[node] < this.step ? NodeState.Evicted : NodeState.Never;
   }
 
-  /** The move just played is shown as work in progress until the next one. */
+  /** Moves are shown as work in progress until the next one; in the timed game until they end. */
   private showActive(): void {
-    if (this.step <= 0) return;
     const f = this.frames;
-    const i = this.step - 1;
-    const op = f.op[i] & ~RECOMPUTE_BIT;
-    if (op === Op.Free || op === Op.Drop) return;
-    const state = this.eventOf(i);
-    this.states[f.node[i]] = state;
-    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) this.states[f.also[a]] = state;
+    for (const i of this.active) {
+      const op = f.op[i] & ~RECOMPUTE_BIT;
+      if (op === Op.Free || op === Op.Drop) continue;
+      const state = this.eventOf(i);
+      this.states[f.node[i]] = state;
+      for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) this.states[f.also[a]] = state;
+    }
   }
 
   private jump(key: number, target: number): void {
@@ -321,6 +353,7 @@ export class Player {
   }
 
   private refreshAll(): void {
+    this.active = this.activeMoves();
     for (let node = 0; node < this.nodeCount; node++) this.states[node] = this.restState(node);
     this.showActive();
   }
@@ -330,4 +363,29 @@ export class Player {
     this.dirtyMark[node] = 1;
     this.dirtyNodes[this.dirtyCount++] = node;
   }
+}
+
+function placeBit(place: number): number {
+  return 1 << Math.min(MAX_PLACES - 1, place);
+}
+
+/** The moves of each lane, in order. */
+function lanesOf(f: Frames): Uint32Array[] {
+  const { timed } = f;
+  if (!timed) return [];
+  const lists = timed.lanes.map((): number[] => []);
+  for (let i = 0; i < f.moveCount; i++) if (timed.lane[i] !== NONE) lists[timed.lane[i]].push(i);
+  return lists.map((list) => Uint32Array.from(list));
+}
+
+/** How many of the ascending numbers are below `limit`. */
+function countBelow(list: Uint32Array, limit: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle] < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -43,14 +43,21 @@ export class History {
 
   lifetimes(node: number): Lifetime[] {
     const out: Lifetime[] = [];
-    let open: Lifetime | null = this.given[node] ? { from: 0, to: 0, why: "given" } : null;
+    const given = this.given[node] === 1;
+    const places = new Set<number>(given ? [this.frames.memory] : []); // several only in the timed game
+    let open: Lifetime | null = given ? { from: 0, to: 0, why: "given" } : null;
     let computed = false;
     for (const i of this.movesOf(node)) {
+      const place = this.frames.timed?.place[i] ?? 0;
+      if (this.frames.timed && !this.frames.timed.memories[place].fast) continue;
       if (this.makes(i, node)) {
-        const why = this.op(i) === Op.Load ? "load" : computed ? "recompute" : "compute";
+        const why = this.op(i) !== Op.Compute ? "load" : computed ? "recompute" : "compute";
         open ??= { from: i + 1, to: 0, why };
         computed ||= this.op(i) === Op.Compute;
+        places.add(place);
       } else if (open && this.removes(i, node)) {
+        places.delete(place);
+        if (places.size) continue;
         out.push({ ...open, to: i });
         open = null;
       }
@@ -65,7 +72,7 @@ export class History {
 
   private makes(i: number, node: number): boolean {
     const op = this.op(i);
-    return (op === Op.Compute && this.frames.over[i] !== node) || op === Op.Load;
+    return (op === Op.Compute && this.frames.over[i] !== node) || op === Op.Load || op === Op.Copy;
   }
 
   private removes(i: number, node: number): boolean {

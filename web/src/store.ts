@@ -30,6 +30,7 @@ export interface View {
   shown: string | null; // asked/game of the shown row; null: the winner
   beside: string[]; // rows that play next to it, on one clock
   clock: "work" | "moves"; // that clock, and the x axis of memory over time
+  place: number; // the memory of a machine that is shown over time
   memory: "total" | "groups" | "values"; // how memory over time is divided
   step: number | null; // null: the peak
   camera: Camera | null; // null: the whole graph
@@ -39,10 +40,13 @@ export interface View {
   groups: "expanded" | "collapsed";
 }
 
+export const GAME_NAMES: readonly GameName[] = ["remat", "reversible", "tiered", "timed"];
 export const WEIGHTS_DEFAULT: WeightTexts = ["0", "0", "1"];
 export const TIME_DEFAULT = 2000;
 export const TICKS_DEFAULT = 1_000_000;
 export const BESIDE_MOST = 2;
+/** What plays the timed game when nothing else was chosen. */
+export const STRATEGIES_TIMED: readonly string[] = ["overlap", "offload-all", "back-to-back", "auto"];
 /** The rows that `pebble compare` shows first: baseline, program order, partial, the usual choices, reversible and the best. */
 export const STRATEGIES_DEFAULT: readonly string[] = ["cache-all", "last-use", "partial", "chen", "dtr", "bennett", "auto"];
 
@@ -62,6 +66,7 @@ export function defaultView(): View {
     shown: null,
     beside: [],
     clock: "work",
+    place: 0,
     memory: "total",
     step: null,
     camera: null,
@@ -135,6 +140,7 @@ export function toFragment(view: View): string {
   if (view.shown) parts.push(["show", view.shown]);
   if (view.beside.length) parts.push(["beside", view.beside.join(";")]);
   if (view.memory !== plain.memory) parts.push(["memory", view.memory]);
+  if (view.place) parts.push(["place", String(view.place)]);
   if (view.clock !== plain.clock) parts.push(["clock", view.clock]);
   if (view.step !== null) parts.push(["step", String(view.step)]);
   if (view.node !== null) parts.push(["node", String(view.node)]);
@@ -223,7 +229,7 @@ export function fromFragment(fragment: string): View | null {
   const ticks = count(fields.get("ticks"));
   return {
     source,
-    game: game === "remat" || game === "reversible" || game === "tiered" ? game : null,
+    game: game === null ? null : (GAME_NAMES.find((name) => name === game) ?? null),
     cap: cap !== null && isCap(cap) ? cap : view.cap,
     strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
     all: fields.get("all") === "1",
@@ -236,6 +242,7 @@ export function fromFragment(fragment: string): View | null {
     shown: fields.get("show"),
     beside: fields.get("beside")?.split(";").filter(Boolean).slice(0, BESIDE_MOST) ?? [],
     memory: oneOf(fields.get("memory"), ["total", "groups", "values"], "total"),
+    place: count(fields.get("place")) ?? 0,
     clock: oneOf(fields.get("clock"), ["work", "moves"], "work"),
     step: count(fields.get("step")),
     camera: readCamera(fields.get("camera")),

@@ -8,7 +8,7 @@ export const TERMS = {
   cap: "The memory limit. No plan may use more than this at any time.",
   infeasible: "Proved: no plan fits under this cap.",
   flips: "At this cap another strategy becomes the cheapest.",
-  game: "The rules. remat: values may be freed and recomputed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory.",
+  game: "The rules. remat: values may be freed and recomputed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory. timed: the lanes of a machine compute and copy at the same time.",
   machine: "Where the graph runs. It turns flops and bytes into times; its memory can be the cap, and its links lead to slow memories.",
   strategies: "The planners to compare. auto tries the others and keeps the best.",
   all: "Compares every strategy that plays this game, not only the chosen ones.",
@@ -28,7 +28,7 @@ export const TERMS = {
   extra: "What the plan spends in addition, as a share of computing each value once.",
   total: "Everything that the plan spends: computing, recomputing, uncomputing and transfers.",
   operations: "Computations, uncomputations and transfers in the plan. Freeing is not counted.",
-  cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The lowest cost wins.",
+  cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). In the timed game, where these overlap, α·peak + β·flux + γ·makespan. The lowest cost wins.",
   gap: "How far the work is above the proved lower bound. 0 % is optimal.",
   incumbent: "The best plan found so far, as extra work over computing each value once.",
   bound: "Lower bound: proved that every plan needs at least this much extra work.",
@@ -44,6 +44,8 @@ export const STATE_NAMES: { key: string; name: string; text: string }[] = [
   { key: "evicted", name: "freed", text: "It was computed, and its value has been freed." },
   { key: "uncomputing", name: "uncomputing", text: "Its value is being removed by reversing its computation." },
   { key: "slow", name: "slow memory", text: "Its value is in slow memory only." },
+  { key: "storing", name: "storing", text: "It is being copied to slow memory." },
+  { key: "loading", name: "loading", text: "It is being copied from slow memory." },
 ];
 
 export function rowKey(row: Row): string {
@@ -111,6 +113,7 @@ export function effort(graph: Pick<GraphInfo, "cost_unit"> | null): "time" | "wo
 function workPart(row: Row, graph: GraphInfo): string {
   const m = row.metrics;
   if (!m) return "";
+  if (m.overhead === null) return `in ${amount(m.makespan, graph.cost_unit)}`;
   return m.overhead > 0 ? `for ${percent(m.overhead)} more ${effort(graph)}` : `with no extra ${effort(graph)}`;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Names, NONE, decodeFrames, decodeLayout } from "../src/binary";
+import { inMemory, Names, NONE, decodeFrames, decodeLayout } from "../src/binary";
 
 /** Writes sections as the server does: each padded to 4 bytes, doubles to 8. */
 class Sections {
@@ -83,7 +83,34 @@ function framesBytes(): Sections {
     .f64(0, 0, 0)
     .f64(0, 1, 2)
     .f64(Infinity, 7)
-    .u32(2, 1, 2, 0);
+    .u32(2, 1, 2, 0)
+    .u32(0);
+}
+
+/** Value 0 is computed (5 and 2 of workspace, until 3), copied to slow memory from 3 to 9, freed at 9. */
+function timedBytes(): Sections {
+  const text = (s: string): Uint8Array => new TextEncoder().encode(s);
+  return new Sections()
+    .u32(0x31464250, 0, 3, 0)
+    .u8(0, 6, 2)
+    .u8(0, 0, 0)
+    .u32(0, 0, 0)
+    .u32(NONE, NONE, NONE)
+    .u32(0, 0, 0, 0)
+    .f64(8, 5, 1)
+    .f64(6, 5, 1)
+    .f64(0, 0, 0)
+    .f64(0, 3, 9)
+    .f64(10, 8)
+    .u32(NONE, 0, 1, 2)
+    .u32(2, 1, 1)
+    .f64(3, 9, 9)
+    .f64(10, 8, 1, Infinity, 5, 0)
+    .u32(0, 1, NONE)
+    .u32(0, 1, 0)
+    .u32(0)
+    .u32(0, 1, 2)
+    .u32(4).u8(...text("fast")).u32(4).u8(...text("slow")).u32(3).u8(...text("cpu")).u32(3).u8(...text("out"));
 }
 
 test("the frames of a plan", () => {
@@ -97,8 +124,19 @@ test("the frames of a plan", () => {
   assert.deepEqual([...f.initialSlow], []);
 });
 
+test("the frames of a timed plan, seen from each memory", () => {
+  const f = decodeFrames(timedBytes().buffer());
+  assert.ok(f.timed);
+  assert.deepEqual(f.timed.lanes, ["cpu", "out"]);
+  assert.deepEqual(f.timed.memories.map(({ name, cap, peak, start, fast }) => [name, cap, peak, start, fast]), [["fast", 10, 8, 1, true], ["slow", Infinity, 5, 0, false]]);
+  assert.deepEqual([[...f.during], [...f.after], f.peakStep], [[8, 6, 1], [6, 6, 1], 0]);
+  const slow = inMemory(f, 1);
+  assert.deepEqual([[...slow.during], slow.cap, slow.peakStep, [...slow.initialFast]], [[0, 5, 5], Infinity, 1, [2]]);
+  assert.equal(f.timed.makespan, 9);
+});
+
 test("cut and foreign buffers are rejected with a message", () => {
-  for (const whole of [layoutBytes().buffer(), framesBytes().buffer()]) {
+  for (const whole of [layoutBytes().buffer(), framesBytes().buffer(), timedBytes().buffer()]) {
     const decode = (b: ArrayBuffer): unknown => (whole.byteLength === layoutBytes().buffer().byteLength ? decodeLayout(b, names) : decodeFrames(b));
     for (let cut = 0; cut < whole.byteLength; cut += 4) assert.throws(() => decode(whole.slice(0, cut)), /is cut off/);
     assert.throws(() => decode(new ArrayBuffer(64)), /is not a/);

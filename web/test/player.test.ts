@@ -23,7 +23,7 @@ function plan(moves: Move[], given: number[] = [], slowGiven: number[] = []): Fr
     alsoStart[i + 1] = also.length;
   });
   return {
-    tierCount: 1,
+    timed: null, memory: 0, tierCount: 1,
     moveCount: m,
     op: Uint8Array.from(moves, (x) => x.op | (x.again ? RECOMPUTE_BIT : 0)),
     tier: Uint8Array.from(moves, (x) => x.tier ?? 0),

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Frames, Layout, Names, Op, RECOMPUTE_BIT, decodeFrames, decodeLayout } from "../src/binary";
-import { checkMemory } from "./checks";
+import { checkMemory, checkTimed } from "./checks";
 
 const command = [process.env.PEBBLE ?? "", join(process.env.PEBBLE_WEB ?? ".", "../build/pebble")].find((p) => p && existsSync(p));
 let server: ChildProcess | null = null;
@@ -62,12 +62,13 @@ async function planned(graph: string, job: unknown): Promise<Frames | null> {
   return null;
 }
 
-const CASES = [
+const CASES: { title: string; family: string; game: string; cap: string; strategy: string; prices: unknown; uses: number; machine?: string }[] = [
   { title: "remat", family: "unet", game: "remat", cap: "60%", strategy: "auto", prices: null, uses: Op.Free },
   { title: "remat with recomputation", family: "adjoint-chain", game: "remat", cap: "60%", strategy: "auto", prices: null, uses: Op.Compute | RECOMPUTE_BIT },
   { title: "reversible", family: "chain", game: "reversible", cap: "none", strategy: "auto", prices: null, uses: Op.Uncompute },
   { title: "tiered", family: "unet", game: "tiered", cap: "50%", strategy: "auto", uses: Op.Load,
     prices: { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" } },
+  { title: "timed", family: "unet", game: "timed", cap: "50%", strategy: "overlap", prices: null, uses: Op.Copy, machine: "a100-40" },
 ];
 
 for (const c of CASES)
@@ -80,9 +81,10 @@ for (const c of CASES)
     assert.ok(layout.nodeCount > 0);
     const frames = await planned(id, {
       kind: "plan", game: c.game, cap: c.cap, strategies: [c.strategy], policy: null, weights: [0, 0, 1], prices: c.prices,
-      time_ms: 60_000, ticks: 50_000, seed: 1, threads: 1, // ticks: a busy machine finds the same
+      machine: c.machine ?? null, time_ms: 60_000, ticks: 50_000, seed: 1, threads: 1, // ticks: a busy machine finds the same
     });
     assert.ok(frames, "there is a plan");
     assert.ok(frames.op.includes(c.uses), "the plan has the kind of move that the case is about");
-    checkMemory(layout, frames);
+    if (frames.timed) checkTimed(layout, frames);
+    else checkMemory(layout, frames);
   });

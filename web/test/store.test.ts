@@ -18,7 +18,7 @@ const full: View = {
   shown: "auto/tiered",
   beside: ["cache-all/remat", "bennett/reversible"],
   clock: "moves",
-  memory: "values",
+  place: 2, memory: "values",
   step: 512,
   camera: { x: 1.25, y: -3, scale: 24.5 },
   node: 17,

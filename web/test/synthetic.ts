@@ -251,7 +251,7 @@ function frames(w: Writer, cap: number, tierCount: number): Frames {
   for (let i = 0; i < m; i++) if (w.during[i] > w.during[peakStep]) peakStep = i;
   const peak = m > 0 ? w.during[peakStep] : 0;
   return {
-    tierCount,
+    timed: null, memory: 0, tierCount,
     moveCount: m,
     op: Uint8Array.from(w.op),
     tier: Uint8Array.from(w.tier),

@@ -16,10 +16,13 @@ import { Theme, withAlpha } from "../states_palette";
 const MIN_SPAN = 12;
 const FONT = "11px";
 const MIN_LEFT = 44;
+const LANES_LEFT = 84; // room for the names of lanes
 const MAX_LEFT = 130;
 
 export class MemoryChart {
   onScrub?: (step: number) => void;
+  /** The range and the margins that were drawn; for charts below that share them. */
+  onView?: (plot: Plot) => void;
   /** A click on the band of a value. */
   onPick?: (node: number) => void;
   /** More about a value in memory at a step, for the tooltip. */
@@ -171,7 +174,7 @@ export class MemoryChart {
     const f = this.frames;
     if (c && f && f.moveCount > 0) {
       const labels = [...memoryTicks(p), p.slowCeiling].map((v) => c.measureText(p.format(v)).width);
-      p.left = Math.round(Math.max(MIN_LEFT, Math.min(MAX_LEFT, Math.max(...labels) + 18)));
+      p.left = Math.round(Math.max(f.timed ? LANES_LEFT : MIN_LEFT, Math.min(MAX_LEFT, Math.max(...labels) + 18)));
       const columns = Math.max(1, Math.round(plotWidth(p) * this.dpr));
       const samples = sampleMoves(f, p.from, p.to, columns, p.axis);
       drawAxes(c, p);
@@ -180,6 +183,7 @@ export class MemoryChart {
       else drawFast(c, p, samples);
       if (p.slowCeiling > 0) drawSlow(c, p, samples);
     }
+    this.onView?.(p);
     this.drawTop();
   }
 

@@ -19,11 +19,11 @@ export interface Stack {
   base: number; // memory that is always in use
 }
 
-/** Calls `visit` with each node that enters (true) or leaves fast memory in move i. */
+/** Calls `visit` with each node that enters (true) or leaves the shown memory in move i. */
 function eachChange(f: Frames, i: number, visit: (node: number, enters: boolean) => void): void {
   const op = f.op[i] & ~RECOMPUTE_BIT;
-  if (op === Op.Store || op === Op.Drop) return;
-  visit(f.node[i], op === Op.Compute || op === Op.Load);
+  if (op === Op.Store || op === Op.Drop || (f.timed && f.timed.place[i] !== f.memory)) return;
+  visit(f.node[i], op === Op.Compute || op === Op.Load || op === Op.Copy);
   if (op !== Op.Compute) return;
   for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) visit(f.also[a], true);
   if (f.over[i] !== NONE) visit(f.over[i], false);

@@ -24,7 +24,7 @@ export class Facts implements Panel {
     const m = shown?.metrics;
     if (!shown || !m) return setText(this.plan, "");
     const cap = shown.plan && model.frames && Number.isFinite(model.frames.cap) ? ` under a cap of ${amount(model.frames.cap, graph.size_unit)}` : "";
-    const extra = m.overhead > 0 ? `${percent(m.overhead)} extra ${effort(graph)}` : `no extra ${effort(graph)}`;
+    const extra = m.overhead ? `${percent(m.overhead)} extra ${effort(graph)}` : `no extra ${effort(graph)}`;
     setText(this.plan, `${OUTCOMES[shown.outcome]} by ${rowName(shown)} in the ${shown.game} game: peak ${amount(m.peak, graph.size_unit)}${cap}, ${extra}`);
   }
 }

@@ -1,9 +1,6 @@
 // The page inside a file that `pebble export --as html` writes: plays its plans without the command and without a network.
-import { MemoryChart } from "../chart/memory";
 import { h, icon } from "../dom";
-import { amount } from "../format";
 import { installKeys } from "../keys";
-import { moveWords } from "../move_words";
 import { CostBars } from "../panels/cost_bar";
 import { Finder } from "../panels/find";
 import { Hover } from "../panels/hover";
@@ -15,7 +12,7 @@ import { Transport } from "../panels/transport";
 import { WeightKnobs } from "../panels/weights";
 import { peakStep, Playback } from "../playback";
 import { Scene } from "../scene/scene";
-import { showMemory, valueLines } from "../chart/show";
+import { Charts } from "../chart/show";
 import { applyTheme, isDark, readTheme } from "../theme";
 import { installTooltips } from "../tooltip";
 import { readRecording, type Recording } from "./data";
@@ -25,7 +22,7 @@ import { Replay } from "./replay";
 function start(file: Recording): void {
   const playback = new Playback();
   let scene: Scene | null = null;
-  let chart: MemoryChart | null = null;
+  let charts: Charts | null = null;
   const seek = (step: number): void => {
     playback.pause();
     playback.seek(step);
@@ -78,10 +75,7 @@ function start(file: Recording): void {
   function playerChanged(): void {
     playback.setPlayer(model.player);
     scene?.setPlayer(model.player);
-    const { frames, layout, graph } = model;
-    const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
-    chart?.setFrames(frames, (value) => amount(Math.round(value), graph?.size_unit ?? ""), words);
-    if (chart) showMemory(chart, model);
+    charts?.show(model);
     transport.drawStep();
   }
 
@@ -96,7 +90,7 @@ function start(file: Recording): void {
     applyTheme(theme);
     const colours = readTheme(theme);
     scene?.setTheme(colours);
-    chart?.setTheme(colours);
+    charts?.setTheme(colours);
     themeButton.replaceChildren(icon(isDark(theme) ? "sun" : "moon"));
     render();
   }
@@ -135,11 +129,7 @@ function start(file: Recording): void {
 
   function showScene(): void {
     const theme = readTheme("system");
-    chart = new MemoryChart(transport.chartHost, theme);
-    chart.onScrub = seek;
-    chart.onPick = (node) => replay.follow(node);
-    chart.onAsk = (node, step) => valueLines(model, node, step);
-    transport.chart = chart;
+    transport.charts = charts = new Charts(transport.chartHost, theme, replay, model);
     try {
       scene = new Scene(canvas, overlay, theme);
     } catch (reason) {

@@ -113,6 +113,11 @@ export class Replay implements Actions {
     this.on.playerChanged();
     this.on.render();
   }
+  setPlace(place: number): void {
+    this.model.view = { ...this.model.view, place };
+    this.on.playerChanged();
+    this.on.render();
+  }
   setMemory(memory: View["memory"]): void {
     this.model.view = { ...this.model.view, memory };
     this.on.playerChanged();

@@ -13,6 +13,7 @@ const GAMES: { value: GameName | ""; label: string; tip: string }[] = [
   { value: "remat", label: "remat", tip: "Values may be freed and recomputed." },
   { value: "reversible", label: "reversible", tip: "Values may not be erased, only uncomputed." },
   { value: "tiered", label: "tiered", tip: "Like remat, and values may also be stored in a slow memory, at a price." },
+  { value: "timed", label: "timed", tip: "Like tiered, on the lanes of a machine: copies overlap computation." },
 ];
 
 const TIMES = [500, 1000, 2000, 5000, 15000, 60000];

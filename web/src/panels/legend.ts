@@ -14,7 +14,7 @@ export class Legend implements Panel {
     this.game = game;
     const skip = new Set<string>();
     if (game !== "reversible") skip.add("uncomputing");
-    if (game !== "tiered") skip.add("slow");
+    if (game !== "tiered" && game !== "timed") for (const key of ["slow", "loading", "storing"]) skip.add(key);
     this.element.replaceChildren(
       ...STATE_NAMES.filter((state) => !skip.has(state.key)).map((state) =>
         h("li", { "data-tip": state.text }, h("i", { class: `swatch ${state.key}` }), state.name),

@@ -1,7 +1,7 @@
 // Playing the plan: buttons, speed, current move, and the memory chart.
 import { h, icon, setAttr, setText } from "../dom";
-import { amount, group, percent } from "../format";
-import type { MemoryChart } from "../chart/memory";
+import { amount, group, isTime, percent } from "../format";
+import type { Charts } from "../chart/show";
 import { isPlanning, type Model, type Panel } from "../model";
 import { moveWords } from "../move_words";
 import { peakStep, SPEEDS, type Playback } from "../playback";
@@ -30,7 +30,7 @@ export class Transport implements Panel {
   private readonly clock = h("select", { "aria-label": "Clock", "data-testid": "clock", "data-tip": "What the x axis counts, and what plans side by side share: the work done, or the number of moves" });
   private readonly stacked = h("select", { "aria-label": "Memory by", "data-testid": "memory-by", "data-tip": "What memory holds over time: in total, by group, or by value" });
   private model: Model | null = null;
-  chart: MemoryChart | null = null;
+  charts: Charts | null = null;
 
   constructor(private readonly playback: Playback, startOver: () => void, setClock: (clock: View["clock"]) => void, setMemory: (memory: View["memory"]) => void) {
     this.play = button("play", "Play", "Space", "play", startOver);
@@ -79,7 +79,11 @@ export class Transport implements Panel {
     this.model = model;
     for (const one of [...this.buttons, this.speed, this.clock, this.stacked]) one.disabled = !model.player;
     this.stacked.value = model.view.memory;
-    this.clock.value = model.view.clock;
+    const timed = !!model.frames?.timed; // moves overlap: time is the only axis
+    const work = timed || isTime(model.graph?.cost_unit ?? "") ? "by time" : "by work";
+    if (this.clock.options[0].textContent !== work) this.clock.options[0].textContent = work;
+    this.clock.disabled ||= timed;
+    this.clock.value = timed ? "work" : model.view.clock;
     const shown = model.shown;
     setText(this.title, shown ? (shown.plan ? `plan of ${rowName(shown)}` : `${rowName(shown)} up to the cap`) : "");
     this.drawStep();
@@ -125,6 +129,6 @@ export class Transport implements Panel {
     const over = !!model.shown && !model.shown.plan && used > frames.cap; // the last move of a row without a plan
     for (const one of [this.now, this.memory]) one.classList.toggle("over", over);
     if (over) setText(this.now, `stops: ${this.now.textContent}, ${amount(used - frames.cap, model.graph.size_unit)} over the cap`);
-    this.chart?.setStep(step);
+    this.charts?.setStep(step);
   }
 }
