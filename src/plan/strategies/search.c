@@ -49,20 +49,21 @@ typedef struct search {
     struct search *plain;
 } search;
 
-/* The events of a plan, unless it has loads and this search cannot use them. */
+/* The events of a plan, unless it has loads or recipes and this search cannot use them. */
 static void read_moves(search *s, const pb_moves *moves, pbi_events *out)
 {
     const pb_graph *g = s->game->graph;
-    uint32_t room = s->rounds.room;
+    bool recipes = s->rounds.worker[0].a.t.events.recipes;
     for (uint64_t i = 0; i < moves->count; i++) {
         const pb_move *m = &moves->move[i];
         bool load = m->op == PB_LOAD, compute = m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED);
-        if ((load && !s->rounds.loads) || (load && out->count + 2 >= room) || (compute && out->count + 2 >= room)) {
+        if (!load && !compute)
+            continue;
+        if ((load && !s->rounds.loads) || (m->by && !recipes) || out->count + 2 >= s->rounds.room) {
             out->count = 0;
             return;
         }
-        if (load || compute)
-            out->event[out->count++] = load ? m->node | PBI_LOAD_EVENT : pbi_event_of(g, m->node, m->by);
+        out->event[out->count++] = load ? m->node | PBI_LOAD_EVENT : pbi_event_of(g, m->node, m->by);
     }
 }
 
