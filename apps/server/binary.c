@@ -3,6 +3,7 @@
 #include "handlers.h"
 #include "pebble/report.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 typedef struct answer {
@@ -36,17 +37,48 @@ static void answer_end(request *r, answer *a, pb_status status)
         respond_status(r, status, &a->ctx.error);
 }
 
+/* `open=3,17`: the groups that stay open. False after an answer to the request. */
+static bool read_open(request *r, const pb_graph *g, bool *open)
+{
+    const char *at = request_argument(r, "open");
+    while (at && *at) {
+        char *end;
+        unsigned long group = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
+        if (group >= g->group_count || (*end && *end != ',')) {
+            respond_error(r, MHD_HTTP_BAD_REQUEST, "open: expected the numbers of groups, as in 3,17; the graph has %u",
+                          (unsigned)g->group_count);
+            return false;
+        }
+        open[group] = true;
+        at = end + (*end == ',');
+    }
+    return true;
+}
+
+static void closed_layout(request *r, const pb_graph *g, const pb_layout_options *options)
+{
+    answer a;
+    bool *open = calloc((size_t)g->group_count + 1, sizeof *open);
+    if (!open)
+        respond_no_memory(r);
+    else if (read_open(r, g, open) && answer_begin(r, &a))
+        answer_end(r, &a, pb_player_groups_write(&a.ctx, g, options, open, text_sink(&a.text)));
+    free(open);
+}
+
 void binary_layout(request *r, const pb_graph *g)
 {
     size_t lanes = 0, groups = 0, fold = 0; /* the first word is the default */
     answer a;
-    if (!arguments_known(r, "lanes groups fold") || !argument_word(r, "lanes", "auto 0", &lanes) ||
-        !argument_word(r, "groups", "expanded collapsed", &groups) || !argument_word(r, "fold", "1 0", &fold))
+    if (!arguments_known(r, "lanes groups fold open") || !argument_word(r, "lanes", "auto 0", &lanes) ||
+        !argument_word(r, "groups", "open closed", &groups) || !argument_word(r, "fold", "1 0", &fold))
         return;
-    pb_layout_options options = {.collapse = groups == 1, .fold = fold == 0};
+    pb_layout_options options = {.fold = fold == 0};
     if (lanes == 1)
         options.lanes = PB_LANES_NEVER;
-    if (answer_begin(r, &a))
+    if (groups == 1)
+        closed_layout(r, g, &options);
+    else if (answer_begin(r, &a))
         answer_end(r, &a, pb_player_layout_write(&a.ctx, g, &options, text_sink(&a.text)));
 }
 

@@ -5,9 +5,8 @@
 
 const gallery_item gallery[] = {
     {"tree", "Tree under a cap of 50",
-     "Under this cap keeping everything stops at move 50, which needs 51; partial checkpointing fits with 127 "
-     "operations, and reversible recursion with 407. "
-     "Below 10 the reversible game is impossible, while freeing values still fits at 8.",
+     "Keeping everything stops at move 50, which needs 51; partial checkpointing fits with 127 operations, reversible "
+     "recursion with 407. Below 10 reversible plans are impossible, while freeing values still fits at 8.",
      "tree", "height=6", NULL, "50", "cache-all last-use partial chen dtr bennett", NULL,
      "cache-all/remat bennett/reversible"},
     {"chain", "100-layer chain",

@@ -26,8 +26,8 @@ typedef enum pb_lanes { PB_LANES_AUTO, PB_LANES_NEVER } pb_lanes;
 
 typedef struct pb_layout_options {
     pb_lanes lanes;
-    bool fold;     /* break a very long drawing into rows, so that it is about twice as wide as high */
-    bool collapse; /* place the members of a group together, so that its box covers them and nothing else */
+    const uint8_t *lane; /* by node: 1 for the backward pass, as pb_layout_close found it; NULL: as `lanes` says */
+    bool fold;           /* break a very long drawing into rows, so that it is about twice as wide as high */
 } pb_layout_options;
 
 /* The rectangle of a group; all zero if it has no members. */
@@ -50,6 +50,20 @@ typedef struct pb_layout {
  *   returns PB_ENOMEM, PB_ECANCELLED */
 pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, pb_arena *result,
                          pb_layout *out);
+
+/* Groups as single nodes, for an overview. */
+typedef struct pb_layout_groups {
+    const pb_graph *graph; /* to draw instead: edges point along the drawing, also where groups are on a cycle */
+    const uint32_t *item;  /* by node of the whole graph: its node there */
+    const uint32_t *of;    /* by node there: a node of the whole graph, or its node_count + a group */
+    const uint8_t *lane;   /* for pb_layout_options; NULL: there is one lane */
+} pb_layout_groups;
+
+/* Closes every group but those with `open[group]` (NULL: every one). A group with members in both passes of a training
+ * step becomes two nodes; one with a single member in a pass stays that node.
+ *   returns PB_ENOMEM, PB_ECANCELLED */
+pb_status pb_layout_close(pb_context *ctx, const pb_graph *g, pb_lanes lanes, const bool *open, pb_arena *result,
+                          pb_layout_groups *out);
 
 /* Which nodes belong to the backward pass of a training step: lane[v] is 1 for them. If the graph has none, *found
  * is false and lane is all 0. */

@@ -74,6 +74,9 @@ pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_w
 
 /* Places, edges, sizes and costs. */
 pb_status pb_player_layout_write(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, pb_sink sink);
+/* The same with groups closed, but those with `open[group]` (NULL: every one), and what its nodes stand for. */
+pb_status pb_player_groups_write(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, const bool *open,
+                                 pb_sink sink);
 /* Names of nodes, then of groups. */
 pb_status pb_player_names_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 /* The moves, with memory and time of each.

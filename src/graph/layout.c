@@ -69,6 +69,8 @@ static pb_status make_layered(pb_context *ctx, const pb_graph *g, pb_arena *scra
     layers.band = l->lane;
     status = pbi_layers_place(ctx, &layers, scratch);
     if (status == PB_OK)
+        status = pbi_layout_skips(g, layer, count, scratch, l);
+    if (status == PB_OK)
         place_lanes(g, layer, count, l);
     return status;
 }
@@ -115,17 +117,19 @@ pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_opt
     pb_layout l = {.kind = PB_LAYOUT_LAYERED, .width = 1, .height = 1};
     pb_arena scratch;
     pb_status status = PB_OK;
-    bool collapse = options->collapse && g->group_count, turns = false;
+    bool turns = false;
     if (!take_memory(g, result, &l))
         return PB_ENOMEM;
     make_radii(g, l.radius);
     pb_arena_init(&scratch, ctx);
-    if (g->node_count && options->lanes != PB_LANES_NEVER)
+    for (pb_node v = 0; options->lane && v < g->node_count; v++) {
+        l.lane[v] = options->lane[v];
+        turns |= l.lane[v] != 0;
+    }
+    if (g->node_count && !options->lane && options->lanes != PB_LANES_NEVER)
         status = pb_layout_backward(ctx, g, l.lane, &turns);
     if (status == PB_OK && g->node_count) {
-        if (collapse) {
-            status = pbi_layout_groups(ctx, g, &scratch, &l);
-        } else if (g->shape == PB_SHAPE_IN_TREE) {
+        if (g->shape == PB_SHAPE_IN_TREE && !turns) {
             l.kind = PB_LAYOUT_TREE;
             status = pbi_layout_tree(g, &scratch, &l);
         } else {
@@ -134,8 +138,8 @@ pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_opt
         }
     }
     if (status == PB_OK && options->fold && l.kind != PB_LAYOUT_TREE)
-        status = pbi_layout_fold(g, collapse, &scratch, &l);
-    if (status == PB_OK && !collapse)
+        status = pbi_layout_fold(g, &scratch, &l);
+    if (status == PB_OK)
         make_boxes(g, &l);
     pb_arena_release(&scratch);
     if (status == PB_OK)

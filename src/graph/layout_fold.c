@@ -65,36 +65,9 @@ static uint32_t choose_cut(const int32_t *parted, uint32_t ideal, uint32_t slack
     return best;
 }
 
-/* The row of a node; the members of a box stay together. */
-static uint32_t row_of_node(const pb_graph *g, const pb_layout *l, const uint32_t *row_of, pb_node v, bool boxes)
-{
-    float x = l->x[v];
-    if (boxes && g->group[v] != UINT32_MAX)
-        x = l->boxes[g->group[v]].x + l->boxes[g->group[v]].width / 2;
-    return row_of[(uint32_t)floorf(x)];
-}
-
-/* The left edge of each row: the smallest left edge of its content. */
-static void find_left(const pb_graph *g, const pb_layout *l, const uint32_t *row, bool boxes, float *left)
-{
-    for (pb_node v = 0; v < g->node_count; v++) {
-        bool boxed = boxes && g->group[v] != UINT32_MAX;
-        left[row[v]] = fminf(left[row[v]], boxed ? l->boxes[g->group[v]].x : l->x[v] - 0.5f);
-    }
-}
-
-static void move_rows(const pb_graph *g, pb_layout *l, const uint32_t *row, const float *left, uint32_t rows,
-                      bool boxes)
+static void move_rows(const pb_graph *g, pb_layout *l, const uint32_t *row, const float *left, uint32_t rows)
 {
     float high = l->height + ROW_GAP, widest = 0;
-    for (uint32_t i = 0; boxes && i < l->box_count; i++) {
-        pb_layout_box *b = &l->boxes[i];
-        if (b->first == PB_NO_NODE)
-            continue;
-        b->x -= left[row[b->first]];
-        b->y += (float)row[b->first] * high;
-        widest = fmaxf(widest, b->x + b->width);
-    }
     for (pb_node v = 0; v < g->node_count; v++) {
         l->x[v] -= left[row[v]];
         l->y[v] += (float)row[v] * high;
@@ -122,7 +95,7 @@ static bool cut_columns(const pb_graph *g, const pb_layout *l, uint32_t rows, ui
     return true;
 }
 
-pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_layout *l)
+pb_status pbi_layout_fold(const pb_graph *g, pb_arena *scratch, pb_layout *l)
 {
     uint32_t rows = row_count(l), columns = (uint32_t)ceilf(l->width);
     if (rows < 2)
@@ -134,9 +107,10 @@ pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_l
         return PB_ENOMEM;
     for (uint32_t r = 0; r < rows; r++)
         left[r] = INFINITY;
-    for (pb_node v = 0; v < g->node_count; v++)
-        row[v] = row_of_node(g, l, row_of, v, boxes);
-    find_left(g, l, row, boxes, left);
-    move_rows(g, l, row, left, rows, boxes);
+    for (pb_node v = 0; v < g->node_count; v++) {
+        row[v] = row_of[(uint32_t)floorf(l->x[v])];
+        left[row[v]] = fminf(left[row[v]], l->x[v] - 0.5f); /* of its content */
+    }
+    move_rows(g, l, row, left, rows);
     return PB_OK;
 }

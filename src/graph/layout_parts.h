@@ -29,10 +29,11 @@ pb_status pbi_layout_layers(const pb_graph *g, const uint8_t *lane, pb_arena *sc
 
 /* Each node centred on the nodes it reads; in-trees only. Fills x, y and the extent. */
 pb_status pbi_layout_tree(const pb_graph *g, pb_arena *scratch, pb_layout *out);
-/* Cuts a long layout into rows; moves x and y, and changes the extent. `boxes`: there are boxes, which are not
- * split. */
-pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_layout *l);
-/* Groups as single items. Fills x, y, boxes and the extent. */
-pb_status pbi_layout_groups(pb_context *ctx, const pb_graph *g, pb_arena *scratch, pb_layout *out);
+/* Cuts a long layout into rows; moves x and y, and changes the extent. */
+pb_status pbi_layout_fold(const pb_graph *g, pb_arena *scratch, pb_layout *l);
+/* Lowers the layers of a lane between skip connections that contain one another, so that a U-Net looks like a U: adds
+ * to y, which is about 0 in each layer. */
+pb_status pbi_layout_skips(const pb_graph *g, const uint32_t *layer, const uint32_t count[2], pb_arena *scratch,
+                           pb_layout *l);
 
 #endif

@@ -83,14 +83,14 @@ static void put_edges(packer *p, const pb_graph *g)
             put_u32(p, v);
 }
 
-static void put_layout(packer *p, const pb_graph *g, const pb_layout *l, bool collapsed)
+static void put_layout(packer *p, const pb_graph *g, const pb_layout *l, bool closed)
 {
     put_u32(p, 0x314C4250);
     put_u32(p, (uint32_t)l->kind);
     put_u32(p, g->node_count);
     put_u32(p, g->edge_count);
     put_u32(p, l->box_count);
-    put_u32(p, collapsed);
+    put_u32(p, closed);
     put_f32(p, l->width);
     put_f32(p, l->height);
     put_floats(p, l->x, g->node_count);
@@ -121,7 +121,36 @@ pb_status pb_player_layout_write(pb_context *ctx, const pb_graph *g, const pb_la
     pb_status status = pb_layout_make(ctx, g, options, &scratch, &layout);
     if (status == PB_OK) {
         pack_begin(&p, ctx, sink);
-        put_layout(&p, g, &layout, options->collapse && g->group_count);
+        put_layout(&p, g, &layout, false);
+        status = pbi_out_finish(&p.out);
+    }
+    pb_arena_release(&scratch);
+    return status;
+}
+
+pb_status pb_player_groups_write(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, const bool *open,
+                                 pb_sink sink)
+{
+    packer p;
+    pb_layout layout;
+    pb_layout_groups groups;
+    pb_layout_options own = *options;
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pb_status status = pb_layout_close(ctx, g, options->lanes, open, &scratch, &groups);
+    if (status == PB_OK) {
+        own.lane = groups.lane;
+        own.lanes = PB_LANES_NEVER;
+        status = pb_layout_make(ctx, groups.graph, &own, &scratch, &layout);
+    }
+    if (status == PB_OK) {
+        pack_begin(&p, ctx, sink);
+        put_layout(&p, groups.graph, &layout, true);
+        put_u32(&p, g->node_count);
+        for (pb_node v = 0; v < g->node_count; v++)
+            put_u32(&p, groups.item[v]);
+        for (uint32_t i = 0; i < groups.graph->node_count; i++)
+            put_u32(&p, groups.of[i]);
         status = pbi_out_finish(&p.out);
     }
     pb_arena_release(&scratch);

@@ -307,7 +307,7 @@ def the_smallest_graphs():
         assert status in (200, 400), answer
         if status == 200:
             g = json.loads(answer)["id"]
-            for path in ("/layout", "/layout?groups=collapsed", "/names", "/file", ""):
+            for path in ("/layout", "/layout?groups=closed", "/names", "/file", ""):
                 server.bytes(f"/api/graphs/{g}{path}")
             rows, done = server.rows(server.job(g, kind="compare", cap="none", strategies=["auto", "last-use"]))
             for row in rows:

@@ -9,7 +9,7 @@ job = server.job(graph, kind="plan", cap="none", strategies=["last-use"])
 plan = server.rows(job)[0][0]["plan"]
 
 WORDS = ("", "nan", "NaN", "inf", "-inf", "-1", "2", "1.5", "1e3", "+1", "%201", "1%20", "0x1", "auto0", "AUTO", "null", "%00", "%ff",
-         "99999999999999999999", "-99999999999999999999", "9" * 400, "true", "expandedcollapsed", "..%2f..", "%7B%7D", "a,b")
+         "99999999999999999999", "-99999999999999999999", "9" * 400, "true", "openclosed", "..%2f..", "%7B%7D", "a,b")
 NUMBERS = ("x", "", "-1", "+1", " 1", "1.0", 1.5, -1, True, [], {}, "1e3", 1e300, "nan", "0x10", "18446744073709551616",
            "99999999999999999999", "9" * 300)
 DECIMALS = ("1.0", 1.5, "1e3")  # of NUMBERS: prices may be decimals
@@ -33,7 +33,7 @@ def addresses():
         ("GET", f"/api/graphs/{graph}"): {},
         ("GET", f"/api/graphs/{graph}/file"): {},
         ("GET", f"/api/graphs/{graph}/names"): {},
-        ("GET", f"/api/graphs/{graph}/layout"): {"lanes": ("auto", "0"), "groups": ("expanded", "collapsed"), "fold": ("1", "0")},
+        ("GET", f"/api/graphs/{graph}/layout"): {"lanes": ("auto", "0"), "groups": ("open", "closed"), "fold": ("1", "0")},
         ("GET", f"/api/graphs/{graph}/node"): {"node": ("0", "9")},
         ("GET", f"/api/jobs/{job}"): {},
         ("GET", f"/api/jobs/{job}/events"): {},
@@ -53,6 +53,14 @@ def values_of_arguments():
             for value in WORDS:
                 if value not in good and not (key == "node" and value == "2"):
                     refused(method, f"{path}?{key}={value}", says=key)
+
+
+def groups_that_stay_open():
+    graph = server.graph("unet")["id"]
+    for good in ("0", "0,1", ""):
+        assert server.ask("GET", f"/api/graphs/{graph}/layout?groups=closed&open={good}")[0] == 200, good
+    for bad in ("-1", "x", "0,,1", "0;1", "99999999", "99999999999999999999"):
+        refused("GET", f"/api/graphs/{graph}/layout?groups=closed&open={bad}", says="open")
 
 
 def unknown_and_doubled_arguments():
@@ -156,6 +164,6 @@ def the_largest_values_that_are_taken():
 
 
 with server:
-    run([values_of_arguments, unknown_and_doubled_arguments, numbers_of_graphs_jobs_and_plans, numbers_of_events, fields_of_graphs,
+    run([values_of_arguments, groups_that_stay_open, unknown_and_doubled_arguments, numbers_of_graphs_jobs_and_plans, numbers_of_events, fields_of_graphs,
          numbers_of_graphs, fields_of_jobs, the_largest_values_that_are_taken])
     server.works()

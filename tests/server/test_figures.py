@@ -208,12 +208,11 @@ def layouts_and_names_are_whole():
         text = data[8 + 4 * count:]
         assert offsets[-1] == len(text) and count == info["nodes"] + info["groups"]
         assert [text[a:b].decode() for a, b in zip(offsets, offsets[1:])][:info["nodes"]] == [n["name"] for n in g["nodes"]]
-        for words in ("", "?lanes=0", "?groups=collapsed", "?lanes=auto&groups=expanded"):
+        for words in ("", "?lanes=0", "?lanes=auto&groups=open"):
             data = server.bytes(f"/api/graphs/{ids[name]}/layout{words}")
             magic, kind, n, m, q, flags, width, height = struct.unpack_from("<6I2f", data)
             assert (magic, n, m, q) == (0x314C4250, info["nodes"], info["edges"], info["groups"])
-            boxes = "collapsed" in words and info["groups"] > 0
-            assert flags == boxes and (kind == 2) == (info["training"] and not boxes and words != "?lanes=0"), (name, words)
+            assert flags == 0 and (kind == 2) == (info["training"] and words != "?lanes=0"), (name, words)
             at = 32 + 12 * n + (n + 3) // 4 * 4 + 4 * n + 8 * m + 20 * q
             at += -at % 8
             assert len(data) == at + 16 * n
@@ -221,6 +220,20 @@ def layouts_and_names_are_whole():
             assert list(sizes) == [float(v["size"]) for v in g["nodes"]]
             x = struct.unpack_from(f"<{n}f", data, 32)
             assert all(0 < v < width for v in x)
+        for words in ("", "&open=0" if info["groups"] else ""):
+            data = server.bytes(f"/api/graphs/{ids[name]}/layout?groups=closed{words}")
+            magic, kind, n, m, q, flags, width, height = struct.unpack_from("<6I2f", data)
+            at = 32 + 12 * n + (n + 3) // 4 * 4 + 4 * n + 8 * m + 20 * q
+            at += -at % 8
+            closed = struct.unpack_from(f"<{n}d", data, at)
+            whole, = struct.unpack_from("<I", data, at + 16 * n)
+            item = struct.unpack_from(f"<{whole}I", data, at + 16 * n + 4)
+            of = struct.unpack_from(f"<{n}I", data, at + 16 * n + 4 + 4 * whole)
+            assert flags == 1 and whole == info["nodes"] and len(data) == at + 16 * n + 4 + 4 * whole + 4 * n
+            for i in range(n):
+                assert closed[i] == sum(float(g["nodes"][v]["size"]) for v in range(whole) if item[v] == i)
+                assert of[i] < whole and item[of[i]] == i or whole <= of[i] < whole + info["groups"]
+                assert not words or of[i] != whole, "the first group is open"
 
 
 def the_graph_comes_back():

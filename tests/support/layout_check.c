@@ -78,28 +78,60 @@ static bool inside(const pb_layout_box *b, float x, float y)
     return x >= b->x + 0.499f && x <= b->x + b->width - 0.499f && y >= b->y + 0.499f && y <= b->y + b->height - 0.499f;
 }
 
-static bool boxed(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
+static bool boxed(const pb_graph *g, const pb_layout *l, char *why, size_t room)
 {
     for (pb_node v = 0; g->group && v < g->node_count; v++)
-        for (uint32_t i = 0; i < l->box_count; i++) {
-            bool member = g->group[v] == i;
-            if ((member && !inside(&l->boxes[i], l->x[v], l->y[v])) ||
-                (!member && collapsed && inside(&l->boxes[i], l->x[v], l->y[v]))) {
-                snprintf(why, room, "node %u at %g,%g is %s box %u", (unsigned)v, l->x[v], l->y[v],
-                         member ? "outside" : "in foreign", (unsigned)i);
+        for (uint32_t i = 0; i < l->box_count; i++)
+            if (g->group[v] == i && !inside(&l->boxes[i], l->x[v], l->y[v])) {
+                snprintf(why, room, "node %u at %g,%g is outside box %u", (unsigned)v, l->x[v], l->y[v], (unsigned)i);
                 return false;
             }
-        }
     return true;
 }
 
-bool layout_places_are_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
+bool layout_places_are_right(const pb_graph *g, const pb_layout *l, char *why, size_t room)
 {
     why[0] = '\0';
-    return apart(g, l, why, room) && within(g, l, why, room) && boxed(g, l, collapsed, why, room);
+    return apart(g, l, why, room) && within(g, l, why, room) && boxed(g, l, why, room);
 }
 
-bool layout_is_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
+bool layout_is_right(const pb_graph *g, const pb_layout *l, char *why, size_t room)
 {
-    return layout_places_are_right(g, l, collapsed, why, room) && (collapsed || along(g, l, why, room));
+    return layout_places_are_right(g, l, why, room) && along(g, l, why, room);
+}
+
+static bool has_edge(const pb_graph *g, pb_node u, pb_node v)
+{
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        if (g->in[k] == u)
+            return true;
+    return false;
+}
+
+static bool wrong(char *why, size_t room, const char *what, uint32_t at)
+{
+    snprintf(why, room, "%s %u", what, (unsigned)at);
+    return false;
+}
+
+bool layout_groups_are_right(const pb_graph *g, const pb_layout_groups *c, const bool *open, char *why, size_t room)
+{
+    const pb_graph *h = c->graph;
+    uint64_t size = 0;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        uint32_t of = c->of[c->item[v]], group = g->group ? g->group[v] : UINT32_MAX;
+        if (c->item[v] >= h->node_count || (of != v && of != g->node_count + (uint64_t)group))
+            return wrong(why, room, "something else stands for node", v);
+        if (of != v && open && open[group])
+            return wrong(why, room, "closed, but asked to be open: the group of node", v);
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+            uint32_t a = c->item[g->in[k]], b = c->item[v];
+            if (a != b && !has_edge(h, a, b) && !has_edge(h, b, a))
+                return wrong(why, room, "an edge is missing into node", v);
+        }
+        size += g->size[v];
+    }
+    for (uint32_t i = 0; i < h->node_count; i++)
+        size -= h->size[i];
+    return size == 0 || wrong(why, room, "sizes differ, nodes:", h->node_count);
 }

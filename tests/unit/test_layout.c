@@ -21,7 +21,7 @@ static void draw(drawing *d, const char *family, pb_option one, pb_option two, p
     pb_arena_init(&d->arena, &d->ctx);
     assert_int_equal(pb_generate(&d->ctx, family, params, one.key ? two.key ? 2 : 1 : 0, &d->arena, &d->g), PB_OK);
     assert_int_equal(pb_layout_make(&d->ctx, d->g, &options, &d->arena, &d->l), PB_OK);
-    if (!layout_is_right(d->g, &d->l, options.collapse && d->g->group_count, why, sizeof why))
+    if (!layout_is_right(d->g, &d->l, why, sizeof why))
         fail_msg("%s: %s", family, why);
 }
 
@@ -39,12 +39,73 @@ static void every_family_is_drawn_as_promised(void **state)
     uint32_t count;
     const pb_family *families = pb_families(&count);
     for (uint32_t i = 0; i < count; i++)
-        for (int form = 0; form < 4; form++) {
+        for (int form = 0; form < 2; form++) {
             drawing d;
-            draw(&d, families[i].name, none, none,
-                 (pb_layout_options){.lanes = form & 1 ? PB_LANES_NEVER : PB_LANES_AUTO, .collapse = (form & 2) != 0});
+            draw(&d, families[i].name, none, none, (pb_layout_options){.lanes = form ? PB_LANES_NEVER : PB_LANES_AUTO});
             erase(&d);
         }
+}
+
+/* Closed groups are nodes, and a graph of them is drawn by the same rules. */
+static void groups_close_and_open(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"unet", "transformer", "resnet", "mlp", "chain"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (int form = 0; form < 3; form++) {
+            drawing d;
+            pb_layout l;
+            pb_layout_groups c;
+            char why[300];
+            draw(&d, families[i], none, none, (pb_layout_options){0});
+            bool *open = pb_arena_zero(&d.arena, (size_t)d.g->group_count + 1, sizeof *open);
+            for (uint32_t k = 0; k < d.g->group_count && form == 1; k += 2)
+                open[k] = true;
+            for (uint32_t k = 0; k < d.g->group_count && form == 2; k++)
+                open[k] = true;
+            assert_int_equal(pb_layout_close(&d.ctx, d.g, PB_LANES_AUTO, form ? open : NULL, &d.arena, &c), PB_OK);
+            pb_layout_options options = {.lanes = PB_LANES_NEVER, .lane = c.lane};
+            assert_int_equal(pb_layout_make(&d.ctx, c.graph, &options, &d.arena, &l), PB_OK);
+            if (!layout_groups_are_right(d.g, &c, open, why, sizeof why) ||
+                !layout_is_right(c.graph, &l, why, sizeof why))
+                fail_msg("%s, form %d: %s", families[i], form, why);
+            assert_true(c.graph->node_count <= d.g->node_count);
+            if (form == 2 || !d.g->group_count)
+                assert_int_equal(c.graph->node_count, d.g->node_count);
+            else
+                assert_true(2 * c.graph->node_count < 3 * d.g->node_count);
+            erase(&d);
+        }
+}
+
+/* The encoder goes down and the decoder up, in both passes, with groups open and closed. */
+static void a_unet_looks_like_a_u(void **state)
+{
+    (void)state;
+    drawing d;
+    pb_layout_groups c;
+    pb_layout l;
+    draw(&d, "unet", (pb_option){"depth", "4"}, none, (pb_layout_options){.fold = true});
+    pb_node down0 = pb_graph_find(d.g, "down0.conv1"), down2 = pb_graph_find(d.g, "down2.conv1");
+    pb_node bottom = pb_graph_find(d.g, "bottom.conv1"), up2 = pb_graph_find(d.g, "up2.conv1");
+    pb_node up0 = pb_graph_find(d.g, "up0.conv1");
+    assert_true(down0 != PB_NO_NODE && down2 != PB_NO_NODE && bottom != PB_NO_NODE);
+    assert_true(up2 != PB_NO_NODE && up0 != PB_NO_NODE);
+    const float *y = d.l.y;
+    assert_true(y[down0] + 2 < y[down2] && y[down2] + 2 < y[bottom] && y[bottom] > y[up2] + 2 && y[up2] > y[up0] + 2);
+    assert_int_equal(pb_layout_close(&d.ctx, d.g, PB_LANES_AUTO, NULL, &d.arena, &c), PB_OK);
+    assert_int_equal(pb_layout_make(&d.ctx, c.graph, &(pb_layout_options){.lane = c.lane}, &d.arena, &l), PB_OK);
+    y = l.y;
+    assert_true(y[c.item[down0]] + 1 < y[c.item[down2]] && y[c.item[down2]] + 1 < y[c.item[bottom]]);
+    assert_true(y[c.item[bottom]] > y[c.item[up2]] + 1 && y[c.item[up2]] > y[c.item[up0]] + 1);
+    erase(&d);
+    draw(&d, "resnet", (pb_option){"blocks", "6"}, none,
+         (pb_layout_options){0}); /* its skips do not contain one another */
+    float most = 0;
+    for (pb_node v = 0; v < d.g->node_count; v++)
+        most = !d.l.lane[v] && d.l.y[v] > most ? d.l.y[v] : most;
+    assert_true(most < 6);
+    erase(&d);
 }
 
 /* Long layouts in rows: nothing overlaps, boxes stay whole, and the whole can be seen at once. */
@@ -54,22 +115,22 @@ static void long_layouts_are_folded(void **state)
     static const struct {
         const char *family;
         pb_option size;
-        bool collapse;
-    } cases[] = {{"chain", {"nodes", "3000"}, false},      {"adjoint-chain", {"steps", "500"}, false},
-                 {"transformer", {"blocks", "40"}, false}, {"transformer", {"blocks", "40"}, true},
-                 {"unet", {"depth", "4"}, false},          {"resnet", {"blocks", "12"}, true},
-                 {"mlp", {"depth", "300"}, true}};
+    } cases[] = {{"chain", {"nodes", "3000"}},
+                 {"adjoint-chain", {"steps", "500"}},
+                 {"transformer", {"blocks", "40"}},
+                 {"resnet", {"blocks", "12"}},
+                 {"mlp", {"depth", "300"}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         drawing d;
         pb_layout l;
         char why[300];
-        pb_layout_options options = {.collapse = cases[i].collapse};
+        pb_layout_options options = {.fold = false};
         draw(&d, cases[i].family, cases[i].size, none, options);
         options.fold = true;
         assert_int_equal(pb_layout_make(&d.ctx, d.g, &options, &d.arena, &l), PB_OK);
         assert_true(l.width < d.l.width && l.height > d.l.height);
         assert_true(l.width / l.height < 8 && l.width / l.height > 0.5f);
-        if (!layout_places_are_right(d.g, &l, cases[i].collapse && d.g->group_count, why, sizeof why))
+        if (!layout_places_are_right(d.g, &l, why, sizeof why))
             fail_msg("%s: %s", cases[i].family, why);
         erase(&d);
     }
@@ -226,7 +287,7 @@ static void empty_and_single(void **state)
     draw(&d, "chain", (pb_option){"nodes", "0"}, none, (pb_layout_options){0});
     assert_true(d.l.width == 1 && d.l.height == 1);
     erase(&d);
-    draw(&d, "chain", (pb_option){"nodes", "1"}, none, (pb_layout_options){.collapse = true});
+    draw(&d, "chain", (pb_option){"nodes", "1"}, none, (pb_layout_options){0});
     assert_true(d.l.x[0] == 0.5f && d.l.y[0] == 0.5f && d.l.width == 1 && d.l.height == 1);
     erase(&d);
 }
@@ -252,7 +313,7 @@ static void refused_memory_is_told(void **state)
     (void)state;
     static const char *const families[] = {"unet", "merkle", "pipeline"};
     for (size_t i = 0; i < 3; i++)
-        for (int collapse = 0; collapse < 2; collapse++) {
+        for (int closed = 0; closed < 2; closed++) {
             pb_context ctx;
             pb_arena arena;
             const pb_graph *g;
@@ -267,7 +328,11 @@ static void refused_memory_is_told(void **state)
                 pb_layout l;
                 outside_context(&own, &o);
                 pb_arena_init(&result, &own);
-                status = pb_layout_make(&own, g, &(pb_layout_options){.collapse = collapse, .fold = true}, &result, &l);
+                pb_layout_groups c = {.graph = g};
+                status = closed ? pb_layout_close(&own, g, PB_LANES_AUTO, NULL, &result, &c) : PB_OK;
+                pb_layout_options options = {.fold = true, .lane = c.lane};
+                if (status == PB_OK)
+                    status = pb_layout_make(&own, c.graph, &options, &result, &l);
                 assert_true(status == PB_OK || status == PB_ENOMEM);
                 pb_arena_release(&result);
                 assert_int_equal(own.memory_used, 0);
@@ -281,6 +346,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_drawn_as_promised),
+        cmocka_unit_test(groups_close_and_open),
+        cmocka_unit_test(a_unet_looks_like_a_u),
         cmocka_unit_test(long_layouts_are_folded),
         cmocka_unit_test(training_steps_have_two_lanes),
         cmocka_unit_test(lanes_face_one_another),

@@ -4,6 +4,7 @@ import { darkTheme, lightTheme } from "../src/states_palette";
 import { Frames, Layout, Names, decodeFrames, decodeLayout } from "../src/binary";
 import { MemoryChart } from "../src/chart/memory";
 import { moveWords } from "../src/move_words";
+import { plainPicture } from "../src/scene/picture";
 import { Player } from "../src/player";
 import { Scene } from "../src/scene/scene";
 import { greedyPlan, layered, plainPeak, training, tree } from "../test/synthetic";
@@ -44,7 +45,7 @@ class Trial {
   }
 
   private display(layout: Layout, frames: Frames | null): void {
-    this.scene.setLayout(layout);
+    this.scene.setPicture(plainPicture(layout));
     this.player = frames && new Player(layout.nodeCount, frames, layout.size);
     this.scene.setPlayer(this.player);
     const describe = frames ? (i: number): string => moveWords(frames, i, layout.names) : undefined;

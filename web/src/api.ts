@@ -164,8 +164,9 @@ export class Api {
     return this.json(`/api/graphs/${id}`, { signal });
   }
 
-  async layout(id: string, options: { lanes: string; groups: string }, signal?: AbortSignal): Promise<ArrayBuffer> {
-    const query = `lanes=${options.lanes}&groups=${options.groups}`;
+  /** `open`: groups that stay open while the others are closed; null: all are. */
+  async layout(id: string, lanes: string, open: readonly number[] | null, signal?: AbortSignal): Promise<ArrayBuffer> {
+    const query = `lanes=${lanes === "0" ? "0" : "auto"}&groups=${open ? `closed&open=${open.join(",")}` : "open"}`;
     return (await this.call(`/api/graphs/${id}/layout?${query}`, { signal })).arrayBuffer();
   }
 

@@ -32,7 +32,6 @@ export interface Layout {
   nodeCount: number;
   edgeCount: number;
   groupCount: number;
-  collapsed: boolean;
   width: number;
   height: number;
   x: Float32Array;
@@ -41,14 +40,18 @@ export interface Layout {
   lane: Uint8Array;
   /** Group of each node, or NONE. */
   group: Uint32Array;
-  /** Four numbers for each group: left, top, width, height. */
-  groupBoxes: Float32Array;
   edgeFrom: Uint32Array;
   edgeTo: Uint32Array;
   size: Float64Array;
   cost: Float64Array;
   /** Names of nodes, then of groups. */
-  names: Names;
+  names: NameList;
+}
+
+export interface NameList {
+  readonly count: number;
+  get(i: number): string;
+  list(count: number): string[];
 }
 
 /** A memory of the timed game. */
@@ -105,10 +108,10 @@ export interface Frames {
 
 /** Reads consecutive sections and checks that each is inside the buffer. */
 class Reader {
-  private at = 0;
   constructor(
     private readonly buffer: ArrayBuffer,
     private readonly what: string,
+    private at = 0,
   ) {}
 
   private take(bytes: number, align: number): number {
@@ -147,14 +150,14 @@ class Reader {
   }
 }
 
-export function decodeLayout(buffer: ArrayBuffer, names: Names): Layout {
+export function decodeLayout(buffer: ArrayBuffer, names: NameList): Layout {
   const r = new Reader(buffer, "layout");
   r.expect(LAYOUT_MAGIC);
   const kind = r.u32() as LayoutKind;
   const nodeCount = r.u32();
   const edgeCount = r.u32();
   const groupCount = r.u32();
-  const collapsed = (r.u32() & 1) !== 0;
+  r.u32(); // flags
   const width = r.f32();
   const height = r.f32();
   const x = r.f32s(nodeCount);
@@ -164,21 +167,20 @@ export function decodeLayout(buffer: ArrayBuffer, names: Names): Layout {
   const group = r.u32s(nodeCount);
   const edgeFrom = r.u32s(edgeCount);
   const edgeTo = r.u32s(edgeCount);
-  const groupBoxes = readBoxes(r, groupCount);
+  r.f32s(5 * groupCount); // boxes around the members
   const size = r.f64s(nodeCount);
   const cost = r.f64s(nodeCount);
   return {
-    kind, nodeCount, edgeCount, groupCount, collapsed, width, height,
-    x, y, radius, lane, group, groupBoxes, edgeFrom, edgeTo, size, cost, names,
+    kind, nodeCount, edgeCount, groupCount, width, height,
+    x, y, radius, lane, group, edgeFrom, edgeTo, size, cost, names,
   };
 }
 
-/** Each box comes with one member (20 bytes); only the box is kept. */
-function readBoxes(r: Reader, count: number): Float32Array {
-  const raw = r.f32s(5 * count);
-  const boxes = new Float32Array(4 * count);
-  for (let g = 0; g < count; g++) for (let k = 0; k < 4; k++) boxes[4 * g + k] = raw[5 * g + k];
-  return boxes;
+/** What follows a layout with closed groups: what is drawn for each node, and what each drawn node stands for. */
+export function readClosed(buffer: ArrayBuffer, drawn: Layout): { item: Uint32Array; of: Uint32Array } {
+  const r = new Reader(buffer, "layout", drawn.cost.byteOffset + drawn.cost.byteLength);
+  const item = r.u32s(r.u32());
+  return { item, of: r.u32s(drawn.nodeCount) };
 }
 
 export function decodeFrames(buffer: ArrayBuffer): Frames {
@@ -257,7 +259,7 @@ export function inMemory(f: Frames, memory: number): Frames {
 }
 
 /** Names of nodes, then of groups; decoded only when asked for. */
-export class Names {
+export class Names implements NameList {
   readonly count: number;
   private readonly offset: Uint32Array;
   private readonly bytes: Uint8Array;

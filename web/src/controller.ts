@@ -1,7 +1,7 @@
 // The controller: it changes the model, starts jobs and makes the panels redraw.
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { Beside, toggled } from "./beside";
-import { decodeFrames, decodeLayout, Names } from "./binary";
+import { decodeFrames, decodeLayout, Names, type Layout } from "./binary";
 import { whole } from "./exact";
 import { isTime } from "./format";
 import { chosen as chosenMachine, type MachineChoice } from "./machine";
@@ -11,13 +11,15 @@ import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
 import { minCap } from "./proved";
+import { closedPicture, plainPicture, type Picture } from "./scene/picture";
 import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
-import { defaultView, galleryView, STRATEGIES_TIMED, type Source, type View } from "./store";
+import { closesGroups, defaultView, galleryView, STRATEGIES_TIMED, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
 
 export interface ControllerEvents {
   render(): void;
   layoutChanged(): void;
+  narrow(): boolean; // the picture is small
   playerChanged(): void;
   notify(text: string, kind?: "note" | "error"): void;
   seek(step: number): void;
@@ -39,6 +41,7 @@ export class Controller implements Actions {
   private readonly beside: Beside;
   private opening: AbortController | null = null;
   private loading: AbortController | null = null;
+  private drawing: AbortController | null = null;
   private detailsRequest: AbortController | null = null;
   private playing: string | null = null; // the plan that is shown or being loaded
   private loaded: string | null = null;
@@ -48,12 +51,13 @@ export class Controller implements Actions {
 
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
-      server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
+      server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, picture: null, planning: idlePlanning(),
       entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null, beside: [],
     };
     this.beside = new Beside(api, this.model, () => {
       on.playerChanged();
       on.render();
+      this.fitLayout();
     });
     this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.notify(text, "error"));
     api.watch.onChange = (state) => {
@@ -191,11 +195,14 @@ export class Controller implements Actions {
       this.adoptGraph(graph, view);
       this.planner.compare(); // plans while the layout is loading
       const [layout, names] = await Promise.all([
-        this.api.layout(graph.id, { lanes: view.lanes, groups: view.groups }, opening.signal),
+        this.api.layout(graph.id, view.lanes, null, opening.signal),
         this.api.names(graph.id, opening.signal),
       ]);
       if (opening.signal.aborted) return;
-      model.layout = decodeLayout(layout, new Names(names));
+      const whole = decodeLayout(layout, new Names(names));
+      model.picture = await this.draw(graph, whole, opening.signal);
+      if (opening.signal.aborted) return;
+      model.layout = whole;
       model.phase = "ready";
       this.on.layoutChanged();
       this.on.playerChanged();
@@ -229,7 +236,7 @@ export class Controller implements Actions {
     if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
     if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
     model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
-    model.layout = null;
+    model.layout = model.picture = null;
     model.entries = [];
     model.sweep = null;
     model.shown = model.frames = model.player = null;
@@ -241,21 +248,47 @@ export class Controller implements Actions {
     this.poster = view.step === null;
   }
 
-  setLayout(change: { lanes?: View["lanes"]; groups?: View["groups"] }): void {
-    const model = this.model;
+  /** The picture that the view asks for: of all nodes, or with closed groups. */
+  private async draw(graph: GraphInfo, whole: Layout, signal: AbortSignal): Promise<Picture> {
+    const { view } = this.model;
+    if (!closesGroups(view, graph, this.on.narrow())) return plainPicture(whole);
+    const open = view.open.filter((group) => group < whole.groupCount);
+    return closedPicture(await this.api.layout(graph.id, view.lanes, open, signal), whole);
+  }
+
+  /** Draws again, where the view asks for another picture. */
+  async setLayout(change: Partial<Pick<View, "lanes" | "groups" | "open">>): Promise<void> {
+    const { model } = this;
+    const lanes = change.lanes !== undefined && change.lanes !== model.view.lanes;
     model.view = { ...model.view, ...change };
-    const graph = model.graph;
-    const names = model.layout?.names;
-    if (!graph || !names) return;
-    this.api.layout(graph.id, model.view).then(
-      (buffer) => {
-        model.layout = decodeLayout(buffer, names);
-        this.on.layoutChanged();
-        this.on.playerChanged();
-        this.on.render();
-      },
-      (reason) => this.on.notify(String(reason), "error"),
-    );
+    const { graph, layout } = model;
+    if (!graph || !layout) return;
+    this.drawing?.abort();
+    const drawing = (this.drawing = new AbortController());
+    try {
+      const whole = lanes ? decodeLayout(await this.api.layout(graph.id, model.view.lanes, null, drawing.signal), layout.names) : layout;
+      const picture = await this.draw(graph, whole, drawing.signal);
+      if (drawing.signal.aborted || model.graph?.id !== graph.id) return;
+      model.layout = whole;
+      model.picture = picture;
+      this.on.layoutChanged();
+      this.on.playerChanged();
+    } catch (reason) {
+      if (!drawing.signal.aborted) this.on.notify(reason instanceof Error ? reason.message : String(reason), "error");
+    }
+    if (this.drawing === drawing) this.drawing = null;
+    this.on.render();
+  }
+
+  openGroup(group: number, open: boolean): void {
+    const others = this.model.view.open.filter((one) => one !== group);
+    void this.setLayout({ groups: "closed", open: open ? [...others, group] : others });
+  }
+
+  /** The window became narrow or wide, or plans play side by side: groups may close. */
+  fitLayout(): void {
+    const { graph, picture, view } = this.model;
+    if (graph && picture && (picture.item !== null) !== closesGroups(view, graph, this.on.narrow())) void this.setLayout({});
   }
 
   dismissProblem(): void {
@@ -444,7 +477,7 @@ export class Controller implements Actions {
   get settled(): boolean {
     const model = this.model;
     const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
-    return quiet && this.loaded === this.playing && this.beside.settled;
+    return quiet && this.loaded === this.playing && this.drawing === null && this.beside.settled;
   }
 
   /** The playhead has not been moved yet: playing starts at the beginning. */

@@ -75,6 +75,7 @@ const PATHS: Record<string, string> = {
   link: "M6.5 9.5l3-3M7 4.5l1.2-1.2a2.9 2.9 0 0 1 4.1 4.1L11.5 8.6M9 11.5l-1.2 1.2a2.9 2.9 0 0 1-4.1-4.1L4.5 7.4",
   open: "M2 12.5V4h4l1.5 1.5H14v7z",
   make: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
   save: "M8 2.5v7.5M5 7l3 3 3-3M3 13h10",
   help: "M5.8 6a2.2 2.2 0 1 1 3.2 2c-.7.4-1 .8-1 1.5M8 12v.3",
   close: "M4 4l8 8M12 4l-8 8",

@@ -19,6 +19,7 @@ import { Inspector } from "./panels/inspector";
 import { Knobs } from "./panels/knobs";
 import { Legend } from "./panels/legend";
 import { MachineKnob } from "./panels/machine";
+import { Minimap } from "./panels/minimap";
 import { Resident } from "./panels/resident";
 import { Scatter } from "./panels/scatter";
 import { ServerBanner } from "./panels/server_banner";
@@ -49,7 +50,7 @@ let renderDue = false;
 
 const controller = new Controller(
   api,
-  { render: renderSoon, layoutChanged, playerChanged, notify, seek: seekTo, focus, view: () => presentView() },
+  { render: renderSoon, layoutChanged, narrow: () => stage.canvas.clientWidth < 560, playerChanged, notify, seek: seekTo, focus, view: () => presentView() },
   fromFragment(location.hash) ?? defaultView(),
   isBare(location.hash),
 );
@@ -85,10 +86,14 @@ const legend = new Legend();
 const inspector = new Inspector(controller);
 const transport = new Transport(playback, playPause, (clock) => controller.setClock(clock), (memory) => controller.setMemory(memory));
 const resident = new Resident(controller);
+const minimap = new Minimap(readTheme(controller.model.view.theme), () => {
+  owned = true;
+  saveSoon();
+});
 const stage = new Stage(
   controller,
   { fit, zoom, gallery: openGallery, find: openFinder, tour: () => tour.start() },
-  legend.element, hover.element, toasts.element, resident.element,
+  legend.element, hover.element, minimap.element, toasts.element, resident.element,
 );
 transport.tools.append(resident.toggle);
 const beside = new BesidePanel(controller, playback, readTheme(controller.model.view.theme), stage.mainCell);
@@ -125,9 +130,9 @@ function renderSoon(): void {
 }
 
 function layoutChanged(): void {
-  if (!scene || !model.layout) return;
+  if (!scene || !model.picture) return;
   hover.show(model, null, 0, 0);
-  scene.setLayout(model.layout);
+  scene.setPicture(model.picture);
   owned = model.view.camera !== null;
   if (model.view.camera) scene.view = { ...model.view.camera };
 }
@@ -140,6 +145,13 @@ function playerChanged(): void {
   charts?.show(model);
   transport.chartHost.classList.toggle("empty", !model.frames);
   transport.drawStep();
+}
+
+/** A node is followed, a closed group opens. */
+function select(target: number | null): void {
+  const nodes = model.layout?.nodeCount ?? 0;
+  if (target !== null && target >= nodes) controller.openGroup(target - nodes, true);
+  else controller.follow(target);
 }
 
 function seekTo(step: number): void {
@@ -237,6 +249,7 @@ function setTheme(theme: View["theme"]): void {
   scene?.setTheme(colours);
   charts?.setTheme(colours);
   beside.setTheme(colours);
+  minimap.setTheme(colours);
   renderSoon();
 }
 
@@ -327,8 +340,8 @@ function installScene(): void {
     notify(reason instanceof Error ? reason.message : String(reason), "error");
     return;
   }
-  scene.onSelect = (node) => controller.follow(node);
-  scene.onHover = (node, x, y) => hover.show(model, node, x, y);
+  scene.onSelect = (target) => select(target);
+  scene.onHover = (target, x, y, item) => hover.show(model, target, x, y, item);
   const take = (): void => {
     owned = true;
     saveSoon();
@@ -339,12 +352,14 @@ function installScene(): void {
   });
   new ResizeObserver(() => {
     if (!owned) scene?.fit();
+    controller.fitLayout();
   }).observe(stage.canvas);
 }
 
 function frame(now: number): void {
   playback.tick(now);
   scene?.draw();
+  minimap.frame(scene);
   beside.frame(scene);
   requestAnimationFrame(frame);
 }

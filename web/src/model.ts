@@ -6,6 +6,7 @@ import type { Frames, Layout } from "./binary";
 import { parseWeights, winnerOf, type Weights } from "./exact";
 import type { MachineChoice } from "./machine";
 import type { Player } from "./player";
+import type { Picture } from "./scene/picture";
 import type { BesideRow } from "./beside";
 import type { Proved } from "./proved";
 import type { ServerState } from "./server_watch";
@@ -44,6 +45,7 @@ export interface Model {
   problem: { title: string; body: ApiErrorBody } | null;
   graph: GraphInfo | null;
   layout: Layout | null;
+  picture: Picture | null; // of the layout: with closed groups, or as it is
   planning: Planning;
   entries: Entry[];
   planWeights: WeightTexts; // the weights that the rows were planned for
@@ -80,7 +82,8 @@ export interface Actions {
   seek(step: number): void;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;
-  setLayout(change: { lanes?: View["lanes"]; groups?: View["groups"] }): void;
+  setLayout(change: Partial<Pick<View, "lanes" | "groups" | "open">>): void;
+  openGroup(group: number, open: boolean): void;
 }
 
 export interface Panel {

@@ -1,11 +1,11 @@
 // One move of a plan as a sentence.
 
-import { Frames, Names, NONE, Op, RECOMPUTE_BIT } from "./binary";
+import { Frames, NameList, NONE, Op, RECOMPUTE_BIT } from "./binary";
 
 const VERBS = ["compute", "uncompute", "free", "store", "load", "drop", "copy"];
 
 /** Move `i` (0-based) as text, such as "recompute conv3 in place of relu2". */
-export function moveWords(frames: Frames, i: number, names: Names): string {
+export function moveWords(frames: Frames, i: number, names: NameList): string {
   const op = frames.op[i] & ~RECOMPUTE_BIT;
   const again = (frames.op[i] & RECOMPUTE_BIT) !== 0;
   let words = `${again ? "recompute" : VERBS[op] ?? "move"} ${names.get(frames.node[i])}`;

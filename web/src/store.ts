@@ -37,7 +37,8 @@ export interface View {
   node: number | null;
   theme: "system" | "light" | "dark";
   lanes: "auto" | "0" | "1";
-  groups: "expanded" | "collapsed";
+  groups: "auto" | "closed" | "open"; // closed: each group is one node; auto: where nodes could not be told apart
+  open: number[]; // groups that are open while the others are closed
 }
 
 export const GAME_NAMES: readonly GameName[] = ["remat", "reversible", "tiered", "timed"];
@@ -73,7 +74,8 @@ export function defaultView(): View {
     node: null,
     theme: "system",
     lanes: "auto",
-    groups: "expanded",
+    groups: "auto",
+    open: [],
   };
 }
 
@@ -91,6 +93,15 @@ export function galleryView(item: GalleryItem, before: View): View {
     beside: (item.beside ?? []).slice(0, BESIDE_MOST),
     prices: item.prices,
   };
+}
+
+const CLOSED_NODES = 2000;
+const CLOSED_NODES_SMALL = 150; // for pictures that are a third as large
+
+/** Whether groups are drawn as single nodes. */
+export function closesGroups(view: Pick<View, "groups" | "beside">, graph: { nodes: number; has_groups: boolean }, narrow: boolean): boolean {
+  if (!graph.has_groups || view.groups !== "auto") return graph.has_groups && view.groups === "closed";
+  return graph.nodes > (narrow || view.beside.length ? CLOSED_NODES_SMALL : CLOSED_NODES);
 }
 
 /** `auto` takes the remaining time, so it comes last. The order breaks ties between equal plans. */
@@ -150,7 +161,8 @@ export function toFragment(view: View): string {
   }
   if (view.theme !== "system") parts.push(["theme", view.theme]);
   if (view.lanes !== "auto") parts.push(["lanes", view.lanes]);
-  if (view.groups !== "expanded") parts.push(["groups", view.groups]);
+  if (view.groups !== plain.groups) parts.push(["groups", view.groups]);
+  if (view.open.length) parts.push(["open", view.open.join(".")]);
   if (source?.kind === "file" && source.data) parts.push(["graph", source.data]);
   return "#" + parts.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
 }
@@ -249,6 +261,7 @@ export function fromFragment(fragment: string): View | null {
     node: count(fields.get("node")),
     theme: oneOf(fields.get("theme"), ["system", "light", "dark"], "system"),
     lanes: oneOf(fields.get("lanes"), ["auto", "0", "1"], "auto"),
-    groups: oneOf(fields.get("groups"), ["expanded", "collapsed"], "expanded"),
+    groups: oneOf(fields.get("groups"), ["auto", "closed", "open"], "auto"),
+    open: [...new Set((fields.get("open") ?? "").split(".").flatMap((text) => count(text || null) ?? []))],
   };
 }

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { niceTicks, sampleMoves } from "../src/chart/samples";
-import type { Layout } from "../src/binary";
+import { Names, NONE, Op, type Frames, type Layout } from "../src/binary";
+import { NodeState } from "../src/node_state";
+import { Player } from "../src/player";
+import { itemOf, membersOf, targetOf, type Picture } from "../src/scene/picture";
+import { Vessels } from "../src/scene/shown";
 import { moveWords } from "../src/move_words";
 import { bandsOf } from "../src/scene/boxes";
 import { Camera } from "../src/scene/camera";
@@ -164,9 +168,9 @@ test("ticks are round and start at 0", () => {
   assert.deepEqual(niceTicks(4096, 4, true), [0, 1024, 2048, 3072, 4096]);
 });
 
-test("words of a node hold state, trail and time apart", () => {
-  const w = packWord(9, 4, 0x1abcdef);
-  assert.deepEqual([w & 15, (w >> 4) & 15, w >>> 8], [9, 4, 0xabcdef]);
+test("words of a node hold state, trail, time and level apart", () => {
+  const w = packWord(9, 4, 0x1abcdef, 3);
+  assert.deepEqual([w & 15, (w >> 4) & 15, (w >> 8) & 0xfffff, w >>> 28], [9, 4, 0xbcdef, 3]);
 });
 
 test("colours", () => {
@@ -199,4 +203,39 @@ test("SVG of a scene holds every visible node once and escapes names", () => {
   assert.equal(svg.match(/M/g)?.length, l.edgeCount);
   assert.ok(svg.includes("&#60;a&#38;b&#62;"));
   assert.equal(escapeXml(`"'`), "&#34;&#39;");
+});
+
+test("closed groups: what they stand for, and how full they are while a plan plays", () => {
+  const names = Names.from(["a", "b", "c", "d", "g"]);
+  const whole: Layout = {
+    kind: 0, nodeCount: 4, edgeCount: 3, groupCount: 1, width: 4, height: 1, x: new Float32Array(4), y: new Float32Array(4), radius: new Float32Array(4),
+    lane: new Uint8Array(4), group: Uint32Array.of(NONE, 0, 0, NONE), edgeFrom: Uint32Array.of(0, 1, 2), edgeTo: Uint32Array.of(1, 2, 3),
+    size: Float64Array.of(1, 3, 1, 1), cost: new Float64Array(4), names,
+  };
+  const drawn = { ...whole, nodeCount: 3, edgeCount: 2, size: Float64Array.of(1, 4, 1) };
+  const picture: Picture = { layout: drawn, whole, item: Uint32Array.of(0, 1, 1, 2), of: Uint32Array.of(0, 4, 3) };
+  assert.deepEqual([itemOf(picture, 2), targetOf(picture, 1), targetOf(picture, 2), membersOf(picture, 1)], [1, 4, 3, [1, 2]]);
+  const op = [Op.Compute, Op.Compute, Op.Free, Op.Compute, Op.Free, Op.Compute];
+  const node = [0, 1, 0, 2, 1, 3];
+  const after = [1, 4, 3, 4, 1, 2];
+  const frames: Frames = {
+    tierCount: 0, timed: null, memory: 0, moveCount: 6, op: Uint8Array.from(op), tier: new Uint8Array(6), node: Uint32Array.from(node), over: new Uint32Array(6).fill(NONE),
+    alsoStart: new Uint32Array(7), also: new Uint32Array(), during: Float64Array.from(after), after: Float64Array.from(after), slow: new Float64Array(6),
+    time: Float64Array.of(0, 1, 2, 2, 3, 3), cap: 5, peak: 4, peakStep: 1, initialFast: new Uint32Array(), initialSlow: new Uint32Array(),
+  };
+  const player = new Player(4, frames, whole.size);
+  const vessels = new Vessels(player, picture);
+  const look = (): [number, number] => {
+    vessels.takeDirty(() => undefined);
+    return [vessels.states[1], vessels.levels[1]];
+  };
+  const seen = op.map((_, i) => {
+    player.seek(i + 1);
+    return look();
+  });
+  assert.deepEqual(seen, [[NodeState.Never, 0], [NodeState.Computing, 12], [NodeState.Resident, 12], [NodeState.Computing, 15], [NodeState.Resident, 4], [NodeState.Resident, 4]]);
+  player.seek(0);
+  assert.deepEqual(look(), [NodeState.Never, 0], "and back");
+  player.seek(4);
+  assert.deepEqual([new Vessels(player, picture).states[1], new Vessels(player, picture).levels[1]], look(), "a new picture in the middle shows the same");
 });

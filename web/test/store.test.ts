@@ -24,7 +24,8 @@ const full: View = {
   node: 17,
   theme: "dark",
   lanes: "0",
-  groups: "collapsed",
+  groups: "closed",
+  open: [3, 7],
 };
 
 test("all strategies: every one that plays this game, without those that need a file or choose among others", () => {

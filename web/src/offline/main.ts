@@ -11,6 +11,7 @@ import { ComparisonTable } from "../panels/table";
 import { Transport } from "../panels/transport";
 import { WeightKnobs } from "../panels/weights";
 import { peakStep, Playback } from "../playback";
+import { plainPicture } from "../scene/picture";
 import { Scene } from "../scene/scene";
 import { Charts } from "../chart/show";
 import { applyTheme, isDark, readTheme } from "../theme";
@@ -52,6 +53,7 @@ function start(file: Recording): void {
     { class: "tools", role: "group", "aria-label": "View" },
     tool("target", "Find a node", "/", () => finder.open(file.layout)),
     tool("make", "Closer", "+", () => scene?.zoomBy(1.3)),
+    tool("minus", "Farther", "-", () => scene?.zoomBy(1 / 1.3)),
     tool("fit", "Show the whole graph", "F", () => scene?.fit()),
   );
 
@@ -140,7 +142,7 @@ function start(file: Recording): void {
     }
     scene.onSelect = (node) => replay.follow(node);
     scene.onHover = (node, x, y) => hover.show(model, node, x, y);
-    scene.setLayout(file.layout);
+    scene.setPicture(plainPicture(file.layout));
   }
 
   function frame(now: number): void {

@@ -6,6 +6,7 @@ import { Player } from "../player";
 import { learnRow, learnSweep } from "../proved";
 import { defaultView, type View } from "../store";
 import { rowKey } from "../words";
+import { plainPicture } from "../scene/picture";
 import type { Recording } from "./data";
 import { nodeExplain, nodeInfo } from "./details";
 
@@ -19,7 +20,7 @@ export interface ReplayEvents {
 function modelOf(file: Recording): Model {
   const view: View = { ...defaultView(), cap: file.cap, weights: file.weights };
   return {
-    server: "up", about: null, opened: [], view, phase: "ready", opening: "", problem: null, graph: file.graph, layout: file.layout,
+    server: "up", about: null, opened: [], view, phase: "ready", opening: "", problem: null, graph: file.graph, layout: file.layout, picture: plainPicture(file.layout),
     planning: { ...idlePlanning(), state: "done" }, entries: file.rows.map((row) => ({ row, stale: false })), planWeights: [...file.weights], shown: null,
     frames: null, player: null, proved: {}, sweep: file.sweep, sweeping: false, following: null, beside: [],
   };
@@ -107,6 +108,7 @@ export class Replay implements Actions {
   stop(): void {}
   dismissProblem(): void {}
   setLayout(): void {}
+  openGroup(): void {}
   toggleBeside(): void {}
   setClock(clock: View["clock"]): void {
     this.model.view = { ...this.model.view, clock };

@@ -1,12 +1,12 @@
 // Plans side by side on one clock. The shown plan has the first cell; each other row gets a cell with its own picture. Every cell has a
 // head with its memory now, and a strip with its memory over the clock. A row without a plan stops in red at the move that does not fit.
 import type { BesideRow } from "../beside";
-import type { Layout } from "../binary";
 import { h, icon, setAttr, setText } from "../dom";
 import { amount, group, percent } from "../format";
 import type { Actions, Model, Panel } from "../model";
 import { workEnd, type Playback } from "../playback";
 import type { Player } from "../player";
+import type { Picture } from "../scene/picture";
 import { Scene } from "../scene/scene";
 import { withAlpha, type Theme } from "../states_palette";
 import { NodeState } from "../node_state";
@@ -49,7 +49,7 @@ class Cell {
     setText(this.verdict, over ? "✗ stopped" : ended && row.metrics ? `✓ done, ${extra} extra` : "");
     this.verdict.classList.toggle("over", over);
     this.figures.classList.toggle("over", over);
-    if (over) setText(this.figures, `move ${group(step)} needs ${amount(used, unit)}, ${amount(used - frames.cap, unit)} over the cap`);
+    if (over) setText(this.figures, `needs ${amount(used, unit)}, ${amount(used - frames.cap, unit)} over the cap`);
     else setText(this.figures, `move ${group(step)} of ${group(frames.moveCount)} · ${amount(used, unit)}${Number.isFinite(frames.cap) ? ` of ${amount(frames.cap, unit)}` : ""} · peak ${amount(frames.peak, unit)}`);
     this.fill.style.width = `${Math.min(100, (100 * used) / Math.max(1, cap))}%`;
     this.fill.classList.toggle("over", over);
@@ -124,12 +124,12 @@ class SideCell extends Cell {
     }
   }
 
-  show(one: BesideRow, layout: Layout): void {
+  show(one: BesideRow, picture: Picture): void {
     this.row = one.row;
     if (this.player === one.player) return;
     this.player = one.player;
     this.element.dataset.key = one.key;
-    this.scene?.setLayout(layout);
+    this.scene?.setPicture(picture);
     this.scene?.setPlayer(one.player);
   }
 
@@ -144,7 +144,7 @@ export class BesidePanel implements Panel {
   /** The head and the strip of the shown plan, around its picture. */
   readonly main = new Cell(null);
   private readonly cells: SideCell[] = [];
-  private layout: Layout | null = null;
+  private picture: Picture | null = null;
   private model: Model | null = null;
 
   constructor(
@@ -162,9 +162,9 @@ export class BesidePanel implements Panel {
 
   update(model: Model): void {
     this.model = model;
-    const rows = model.player && model.layout ? model.beside : [];
-    if (this.layout !== model.layout) for (const cell of this.cells.splice(0)) cell.remove();
-    this.layout = model.layout;
+    const rows = model.player && model.picture ? model.beside : [];
+    if (this.picture !== model.picture) for (const cell of this.cells.splice(0)) cell.remove();
+    this.picture = model.picture;
     while (this.cells.length > rows.length) this.cells.pop()?.remove();
     while (this.cells.length < rows.length) {
       const cell = new SideCell((key) => this.actions.toggleBeside(key), (node) => this.actions.follow(node), this.theme);
@@ -172,7 +172,7 @@ export class BesidePanel implements Panel {
       this.element.append(cell.element);
     }
     rows.forEach((row, i) => {
-      if (model.layout) this.cells[i].show(row, model.layout);
+      if (model.picture) this.cells[i].show(row, model.picture);
       this.cells[i].scene?.select(model.following?.index ?? null);
     });
     this.main.row = model.shown;

@@ -1,5 +1,6 @@
 // Details of one node: what it is, when its value is in memory, and why it is recomputed.
 import type { Life, NodeExplain, NodeInfo, NodeRef } from "../api";
+import { NONE } from "../binary";
 import { h, icon, setText, svg } from "../dom";
 import { amount, group, plural } from "../format";
 import type { Actions, Following, Model, Panel } from "../model";
@@ -37,7 +38,7 @@ export class Inspector implements Panel {
     const following = model.following;
     this.element.hidden = !following;
     if (!following || !model.layout) return;
-    const seen = [following.index, following.info, following.explain, following.error, model.player, model.graph];
+    const seen = [model.picture, following.index, following.info, following.explain, following.error, model.player, model.graph];
     if (seen.every((value, i) => value === this.drawn[i])) return;
     this.drawn = seen;
     setText(this.title, model.layout.names.get(following.index));
@@ -61,13 +62,21 @@ export class Inspector implements Panel {
     if (!info || !graph) return setText(this.facts, "…");
     const facts = [
       info.op || null,
-      info.group ? `in ${info.group}` : null,
       `cost ${amount(info.cost, graph.node_cost_unit ?? graph.cost_unit)}`,
       `size ${amount(info.size, graph.size_unit)}`,
       info.work && Number(info.work) ? `workspace ${amount(info.work, graph.size_unit)}` : null,
       ...info.flags.filter((flag) => flag !== "needed").map((flag) => FLAG_WORDS[flag] ?? flag),
     ];
-    setText(this.facts, facts.filter(Boolean).join(" · "));
+    this.facts.replaceChildren(facts.filter(Boolean).join(" · "), ...this.groupOf(model, info));
+  }
+
+  /** The group of the node, which can be closed where others are. */
+  private groupOf(model: Model, info: NodeInfo): (string | HTMLElement)[] {
+    const group = model.layout?.group[info.node] ?? NONE;
+    if (!info.group || group === NONE) return [];
+    if (!model.picture?.item) return [` · in ${info.group}`];
+    const open = model.view.open.includes(group);
+    return [` · in ${info.group} `, h("button", { type: "button", class: "small", "data-testid": "node-group", click: () => this.actions.openGroup(group, !open) }, open ? "Close the group" : "Open the group")];
   }
 
   private drawStrip(model: Model, following: Following): void {

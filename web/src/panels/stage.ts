@@ -24,6 +24,7 @@ export class Stage implements Panel {
   private readonly hint: HTMLElement;
   private readonly cover = h("div", { class: "cover", "data-testid": "cover" });
   private readonly groups: HTMLButtonElement;
+  private readonly close: HTMLButtonElement;
   private readonly lanes: HTMLButtonElement;
   private hidden = "";
   private coverKey = "";
@@ -32,26 +33,39 @@ export class Stage implements Panel {
     this.hint = h(
       "div",
       { class: "hint", "data-testid": "hint" },
-      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see what still fits · click a node to follow it · ", h("button", { type: "button", class: "small", "data-testid": "tour", click: () => stage.tour() }, "One-minute tour"))),
+      h(
+        "div",
+        null,
+        h("p", { class: "hint-text" }, this.title, this.text),
+        h("p", { class: "todo" }, h("kbd", null, "Space"), h("span", null, "plays · drag the cap · click a node"), h("button", { type: "button", class: "small", "data-testid": "tour", click: () => stage.tour() }, "One-minute tour")),
+      ),
       h("button", { type: "button", class: "quiet", "aria-label": "Hide this hint", click: () => this.hideHint() }, icon("close")),
     );
     const tool = (name: string, label: string, key: string, act: () => void, testid: string): HTMLButtonElement =>
       h("button", { type: "button", class: "tool", "aria-label": label, "data-tip": `${label} (${key})`, "data-testid": testid, click: act }, icon(name));
-    this.groups = h("button", { type: "button", class: "tool text", "data-testid": "groups", "data-tip": "Draw each group of nodes as one box, or draw all nodes" }, "groups");
+    this.groups = h("button", { type: "button", class: "tool text", "data-testid": "groups", "data-tip": "Draw each group as one node, as full as the share of its values in memory; click one to open it. Or draw all nodes" }, "groups");
+    this.close = h("button", { type: "button", class: "tool text", "data-testid": "close-groups", hidden: true, "data-tip": "Close the groups that are open" }, "close all");
     this.lanes = h("button", { type: "button", class: "tool text", "data-testid": "lanes", "data-tip": "Draw the forward and backward pass as two parallel lanes, or arrange nodes by depth" }, "lanes");
     const tools = h(
       "div",
       { class: "tools", role: "group", "aria-label": "View" },
+      this.close,
       this.groups,
       this.lanes,
+    );
+    const zoom = h(
+      "div",
+      { class: "zoom-tools", role: "group", "aria-label": "Zoom" },
       tool("target", "Find a node", "/", stage.find, "find"),
       tool("make", "Closer", "+", () => stage.zoom(1.3), "zoom-in"),
+      tool("minus", "Farther", "-", () => stage.zoom(1 / 1.3), "zoom-out"),
       tool("fit", "Show the whole graph", "F", stage.fit, "fit"),
     );
-    const scene = h("div", { class: "scene" }, this.canvas, this.overlay, ...over);
+    const scene = h("div", { class: "scene" }, this.canvas, this.overlay, zoom, ...over);
     this.mainCell.append(scene);
     this.element = h("main", { class: "stage" }, this.hint, this.scenes, h("div", { class: "stage-foot" }, legend, tools), this.cover);
-    this.groups.addEventListener("click", () => actions.setLayout({ groups: this.groups.getAttribute("aria-pressed") === "true" ? "expanded" : "collapsed" }));
+    this.groups.addEventListener("click", () => actions.setLayout({ groups: this.groups.getAttribute("aria-pressed") === "true" ? "open" : "closed", open: [] }));
+    this.close.addEventListener("click", () => actions.setLayout({ open: [] }));
     this.lanes.addEventListener("click", () => actions.setLayout({ lanes: this.lanes.getAttribute("aria-pressed") === "true" ? "0" : "1" }));
   }
 
@@ -64,7 +78,9 @@ export class Stage implements Panel {
     this.drawHint(model);
     this.drawCover(model);
     this.groups.hidden = !model.graph?.has_groups;
-    this.groups.setAttribute("aria-pressed", String(model.view.groups === "collapsed"));
+    const closed = !!model.picture?.item;
+    this.groups.setAttribute("aria-pressed", String(closed));
+    this.close.hidden = !closed || !model.view.open.length;
     this.lanes.hidden = !model.graph?.training;
     this.lanes.setAttribute("aria-pressed", String(model.layout ? model.layout.kind === 2 : false));
   }

@@ -4,7 +4,6 @@
 // screen, only their edges are drawn. Otherwise edges are drawn into a layer that is kept while the view does not move, and only a sample
 // while it moves. While a plan plays the layer is redrawn at intervals, so most frames draw only the highlighted edges.
 
-import { NONE } from "../binary";
 import type { Camera } from "./camera";
 import { Adjacency, Flow, flowOf, sampleOrder } from "./adjacency";
 import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./gl";
@@ -121,17 +120,11 @@ export class EdgeLayer {
     const max = SETTLED_SAMPLE[this.power];
     this.all = new EdgeList(gl, Math.max(1, Math.min(m, max)));
     for (const e of sampleOrder(m, max))
-      if (this.shows(layout.edgeFrom[e], layout.edgeTo[e])) this.all.add(layout.edgeFrom[e], layout.edgeTo[e], EdgeKind.Plain);
+      this.all.add(layout.edgeFrom[e], layout.edgeTo[e], EdgeKind.Plain);
     this.all.send();
     this.local = new EdgeList(gl, MAX_LOCAL);
     this.chosen = new EdgeList(gl, MAX_CHOSEN);
     this.kept = new KeptLayer(gl);
-  }
-
-  /** Edges inside a collapsed group are not drawn. */
-  private shows(from: number, to: number): boolean {
-    const { collapsed, group } = this.layout;
-    return !collapsed || group[from] === NONE || group[from] !== group[to];
   }
 
   /** Replaces the highlighted edges. */
@@ -237,8 +230,8 @@ export class EdgeLayer {
     for (const v of nodes) this.onScreen[v] = 1;
     this.local.clear();
     for (const v of nodes) {
-      for (const u of this.adjacency.inputs(v)) if (this.shows(u, v)) this.local.add(u, v, EdgeKind.Plain);
-      for (const w of this.adjacency.readers(v)) if (!this.onScreen[w] && this.shows(v, w)) this.local.add(v, w, EdgeKind.Plain);
+      for (const u of this.adjacency.inputs(v)) this.local.add(u, v, EdgeKind.Plain);
+      for (const w of this.adjacency.readers(v)) if (!this.onScreen[w]) this.local.add(v, w, EdgeKind.Plain);
     }
     for (const v of nodes) this.onScreen[v] = 0;
     this.bytes += this.local.send();

@@ -2,7 +2,6 @@
 // It can be rebuilt at any time from the layout and the player, for example after the context was lost.
 
 import { NodeState } from "../node_state";
-import type { Player } from "../player";
 import { BOX_ATTRIBUTES, Band, BoxLayer } from "./boxes";
 import type { Camera } from "./camera";
 import { EdgeFrame, EdgeKind, EdgeLayer } from "./edges";
@@ -13,6 +12,7 @@ import {
   BOX_FRAGMENT, BOX_VERTEX, EDGE_FRAGMENT, EDGE_VERTEX, LAYER_FRAGMENT, LAYER_VERTEX, NODE_FRAGMENT, NODE_VERTEX, SCATTER_FRAGMENT, SCATTER_VERTEX,
 } from "./shaders";
 import type { SceneLayout } from "./shape";
+import { FULL, type Shown } from "./shown";
 import { StateTexture, TICK_MS, packWord } from "./states";
 import { Theme, parseColour, stateColours } from "../states_palette";
 
@@ -80,25 +80,25 @@ export class Graphics {
   }
 
   /** Reloads all states; without a player all nodes are at rest. */
-  showAll(player: Player | null): void {
+  showAll(player: Shown | null): void {
     player?.takeDirty(() => undefined);
     this.states.setAll((words) => {
       for (let v = 0; v < this.layout.nodeCount; v++)
-        words[v] = packWord(player ? player.states[v] : NodeState.Never, 0, 0);
+        words[v] = packWord(player ? player.states[v] : NodeState.Never, 0, 0, player?.levels ? player.levels[v] : FULL);
     });
   }
 
   /** Takes the states that changed, with trails or without; true if there were any. */
-  showChanges(player: Player, now: number, trails: boolean): boolean {
+  showChanges(player: Shown, now: number, trails: boolean): boolean {
     if (!player.hasDirty) return false;
     const tick = Math.floor(now / TICK_MS);
-    const { states, events } = player;
-    player.takeDirty((v) => this.states.set(v, packWord(states[v], trails ? events[v] : 0, tick)));
+    const { states, events, levels } = player;
+    player.takeDirty((v) => this.states.set(v, packWord(states[v], trails ? events[v] : 0, tick, levels ? levels[v] : FULL)));
     return true;
   }
 
   /** Marks and highlighted edges: the selected node and the move being played. */
-  choose(choice: Choice, player: Player | null): void {
+  choose(choice: Choice, player: Shown | null): void {
     const marks: { node: number; mark: number }[] = [];
     const lines: { node: number; kinds: EdgeKind[] }[] = [];
     const { selected, hovered } = choice;
@@ -171,7 +171,7 @@ export class Graphics {
     const gl = this.gl;
     const { view, stretchX, stretchY } = f.camera;
     const scale = view.scale * f.dpr;
-    const tick = Math.floor(f.now / TICK_MS) & 0xffffff;
+    const tick = Math.floor(f.now / TICK_MS) & 0xfffff;
     return (p) => {
       gl.uniform1i(p.at("uNodes"), Unit.Nodes);
       gl.uniform1i(p.at("uStates"), Unit.States);

@@ -3,7 +3,6 @@
 // Call `draw()` once per animation frame: it does nothing if nothing changed and nothing moves. It uploads only what the player
 // changed since the last frame. All sizes that methods take and return are CSS pixels relative to the canvas.
 
-import type { Layout } from "../binary";
 import type { Player } from "../player";
 import { Band, bandsOf } from "./boxes";
 import { Camera, Extent, View } from "./camera";
@@ -14,7 +13,9 @@ import { forgetPrograms } from "./gl";
 import { NodeGrid } from "./grid";
 import { listen } from "./input";
 import { Label, LabelPainter, placeLabels } from "./labels";
+import { itemOf, targetOf, type Picture } from "./picture";
 import { SceneLayout, WISHED_RADIUS, drawnRadius, folded, withRoom } from "./shape";
+import { Vessels, type Shown } from "./shown";
 import type { Theme } from "../states_palette";
 
 export type { Theme } from "../states_palette";
@@ -39,8 +40,9 @@ const PICTURE_DPR = 2;
 
 export class Scene {
   readonly stats: SceneStats = { scriptMs: 0, bytesUploaded: 0, frames: 0, lastScriptMs: 0, lastBytes: 0 };
-  onSelect?: (node: number | null) => void;
-  onHover?: (node: number | null, x: number, y: number) => void;
+  /** A node or group was clicked: nodes have their numbers in the whole graph, groups follow them. */
+  onSelect?: (target: number | null) => void;
+  onHover?: (target: number | null, x: number, y: number, item: number | null) => void;
   /** Called when a frame is needed; for pages that do not draw on every animation frame. */
   onInvalidate?: () => void;
 
@@ -54,7 +56,8 @@ export class Scene {
   private grid: NodeGrid | null = null;
   private bands: Band[] = [];
   private labels: Label[] = [];
-  private player: Player | null = null;
+  private picture: Picture | null = null;
+  private player: Shown | null = null;
   private selected: number | null = null;
   private hovered: number | null = null;
   private dpr = 1;
@@ -93,9 +96,10 @@ export class Scene {
     this.wandered();
   }
 
-  setLayout(layout: Layout): void {
+  setPicture(picture: Picture): void {
+    this.picture = picture;
     this.layout = null;
-    const shape = folded(layout, this.camera.width / Math.max(1, this.camera.height));
+    const shape = folded(picture.layout, this.camera.width / Math.max(1, this.camera.height));
     this.grid = new NodeGrid(shape.x, shape.y);
     this.bands = bandsOf(shape);
     this.camera.fitted(this.extent(), ...FIT_PAD);
@@ -108,12 +112,13 @@ export class Scene {
     this.fitNow();
   }
 
-  /** Shows a plan over the layout, or with null the graph alone. */
+  /** Shows a plan over the picture, or with null the graph alone. */
   setPlayer(player: Player | null): void {
-    if (player && this.layout && player.nodeCount !== this.layout.nodeCount)
+    const { picture } = this;
+    if (player && picture && player.nodeCount !== picture.whole.nodeCount)
       throw new RangeError("the plan belongs to another graph than the one shown; plan again");
-    this.player = player;
-    this.graphics?.showAll(player);
+    this.player = player && picture?.item ? new Vessels(player, picture) : player;
+    this.graphics?.showAll(this.player);
     this.choiceDue = true;
     this.invalidate();
   }
@@ -176,20 +181,28 @@ export class Scene {
 
   /** Centres a node, zoomed in enough to read its name. */
   focus(node: number): void {
-    if (!this.layout || node >= this.layout.nodeCount) return;
+    const { layout, picture } = this;
+    if (!layout || !picture || node >= picture.whole.nodeCount) return;
+    const item = itemOf(picture, node);
     const scale = Math.max(this.camera.view.scale, 30);
-    this.camera.fly({ x: this.layout.x[node], y: this.layout.y[node], scale }, performance.now());
+    this.camera.fly({ x: layout.x[item], y: layout.y[item], scale }, performance.now());
     this.wandered();
   }
 
   select(node: number | null): void {
-    if (node === this.selected) return;
-    this.selected = node;
+    const item = node === null || !this.picture ? null : itemOf(this.picture, node);
+    if (item === this.selected) return;
+    this.selected = item;
     this.chosen();
   }
 
-  /** The node at a point of the canvas, or near it. */
+  /** What is at a point of the canvas, or near it: a node, or after the nodes a group. */
   pick(x: number, y: number): number | null {
+    const item = this.itemAt(x, y);
+    return item === null || !this.picture ? null : targetOf(this.picture, item);
+  }
+
+  private itemAt(x: number, y: number): number | null {
     if (!this.layout || !this.grid) return null;
     const { layout, camera } = this;
     const reach = PICK_SLACK + Math.max(WISHED_RADIUS, camera.view.scale / 2);
@@ -208,9 +221,24 @@ export class Scene {
     return best;
   }
 
+  /** What a map of the picture needs: the places of all nodes, their extent and the visible part. */
+  map(): { layout: SceneLayout; all: Extent; visible: Extent; stretchX: number; stretchY: number } | null {
+    const { layout, camera } = this;
+    if (!layout || layout.nodeCount === 0) return null;
+    return { layout, all: this.extent(), visible: camera.visible(0), stretchX: camera.stretchX, stretchY: camera.stretchY };
+  }
+
+  /** Centres a point of the layout. */
+  lookAt(x: number, y: number): void {
+    this.camera.jump({ ...this.camera.view, x, y });
+    this.wandered();
+  }
+
   /** Where a node is on the canvas. */
   place(node: number): [number, number] {
-    return this.layout ? this.camera.toScreen(this.layout.x[node], this.layout.y[node]) : [0, 0];
+    if (!this.layout || !this.picture) return [0, 0];
+    const item = itemOf(this.picture, node);
+    return this.camera.toScreen(this.layout.x[item], this.layout.y[item]);
   }
 
   zoomBy(factor: number, x = this.camera.width / 2, y = this.camera.height / 2): void {
@@ -308,12 +336,6 @@ export class Scene {
       e.top = Math.min(e.top, b.top);
       e.bottom = Math.max(e.bottom, b.top + b.height);
     }
-    for (const b of this.layout?.collapsed ? this.layout.boxes : []) {
-      e.top = Math.min(e.top, b.top);
-      e.bottom = Math.max(e.bottom, b.top + b.height);
-      e.left = Math.min(e.left, b.left);
-      e.right = Math.max(e.right, b.left + b.width);
-    }
     return e;
   }
 
@@ -380,28 +402,24 @@ export class Scene {
         this.camera.zoomAt(factor, x, y, eased ? performance.now() : undefined);
         this.wandered();
       },
-      click: (x, y) => {
-        const node = this.pick(x, y);
-        this.select(node);
-        this.onSelect?.(node);
-      },
+      click: (x, y) => this.onSelect?.(this.pick(x, y)),
       doubleClick: (x, y) => {
-        const node = this.pick(x, y);
-        if (node !== null) this.focus(node);
-        else this.zoomBy(2, x, y);
+        const target = this.pick(x, y);
+        if (target === null) this.zoomBy(2, x, y);
+        else if (this.picture && target < this.picture.whole.nodeCount) this.focus(target);
       },
-      hover: (x, y) => this.hover(this.pick(x, y), x, y),
+      hover: (x, y) => this.hover(this.itemAt(x, y), x, y),
       leave: () => this.hover(null, 0, 0),
     };
   }
 
-  private hover(node: number | null, x: number, y: number): void {
-    if (node !== this.hovered) {
-      this.hovered = node;
-      this.canvas.style.cursor = this.overlay.style.cursor = node === null ? "grab" : "pointer";
+  private hover(item: number | null, x: number, y: number): void {
+    if (item !== this.hovered) {
+      this.hovered = item;
+      this.canvas.style.cursor = this.overlay.style.cursor = item === null ? "grab" : "pointer";
       this.chosen();
     }
-    this.onHover?.(node, x, y);
+    this.onHover?.(item === null || !this.picture ? null : targetOf(this.picture, item), x, y, item);
   }
 
   private readonly lost = (e: Event): void => {

@@ -38,6 +38,7 @@ flat out vec3 vColour;
 flat out vec4 vGlow;               // colour of the glow, reach
 flat out vec4 vExtra;              // strength of the glow, slow ring, mark, radius of the pulse
 flat out vec3 vRing;
+flat out float vLevel;             // how full it is, from below
 
 const float SIZE[10] = float[10](0.74, 0.52, 1.0, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04);
 const float FILL[10] = float[10](0.10, 0.62, 1.0, 1.0, 1.0, 1.0, 0.26, 1.0, 1.0, 1.0);
@@ -58,7 +59,8 @@ void main() {
   uint word = texelFetch(uStates, texel(marked.x), 0).r;
   uint state = word & 15u;
   uint from = (word >> 4u) & 15u;
-  float age = float((uTick - (word >> 8u)) & 0xffffffu) * 0.004;
+  float age = float((uTick - (word >> 8u)) & 0xfffffu) * 0.004;
+  vLevel = float(word >> 28u) / 15.0;
   float trail = from == 0u || age > 2.4 ? 0.0 : exp(-age * 2.6);
   bool busy = working(state);
 
@@ -107,6 +109,7 @@ flat in vec3 vColour;
 flat in vec4 vGlow;
 flat in vec4 vExtra;
 flat in vec3 vRing;
+flat in float vLevel;
 uniform vec3 uBackground;
 uniform float uPixel;
 uniform float uDark;
@@ -139,7 +142,8 @@ void main() {
   if (vRadius > 3.5 * uPixel) over(c, uBackground, cover(d - 1.6 * uPixel) * (1.0 - vExtra.x * 0.7));
   float body = cover(d);
   float rim = body - cover(d + vShape.w);
-  over(c, vColour, max(body * vShape.x, rim * vShape.y));
+  float filled = vLevel > 0.99 ? 1.0 : mix(0.14, 1.0, clamp(at.y - vRadius * (1.0 - 2.0 * vLevel) + 0.5, 0.0, 1.0));
+  over(c, vColour, max(body * vShape.x * filled, rim * vShape.y));
   // A value in both memories: a second, thinner outline.
   if (vExtra.y > 0.0) over(c, vRing, cover(abs(d - 3.0 * uPixel) - 0.8 * uPixel) * vExtra.y);
   if (vExtra.z > 0.0) over(c, vRing, cover(abs(d - 3.6 * uPixel) - 0.95 * uPixel) * (vExtra.z >= 2.0 && vExtra.z < 2.5 ? 0.75 : 1.0));

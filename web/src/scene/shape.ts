@@ -88,16 +88,9 @@ export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: 
   return { ...l, room, boxes: groupBoxes(l, bands) };
 }
 
-/** Collapsed groups have a box from the layout; otherwise there is a tight box around the members, one in each band. */
+/** A tight box around the members of each group, one in each band. */
 export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
   const out: GroupBox[] = [];
-  if (l.collapsed) {
-    for (let g = 0; g < l.groupCount; g++) {
-      const [left, top, width, height] = l.groupBoxes.subarray(4 * g, 4 * g + 4);
-      if (width > 0 && height > 0) out.push({ group: g, left, top, width, height, margin: 1 });
-    }
-    return out;
-  }
   const made = new Map<number, GroupBox>();
   for (let v = 0; v < l.nodeCount; v++) {
     const g = l.group[v];

@@ -1,17 +1,19 @@
 // The state of every node on the graphics card, updated by sending only the changes.
 //
-// A node's word: state (4 bits), the state that its trail starts from (4), and when it last changed (24 bits, in ticks of 4 ms).
+// A node's word: state (4 bits), the state that its trail starts from (4), when it last changed (20 bits, in ticks of 4 ms), and how full
+// it is (4 bits; 15: full).
 // Changes of one frame go up as (node, word) pairs in one small buffer and are drawn as points into the texture of words, so a
 // frame costs 8 bytes for each changed node and two calls, however they are scattered. When most nodes change the texture is sent whole.
 
 import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./gl";
 import { SCATTER_FRAGMENT, SCATTER_VERTEX } from "./shaders";
+import { FULL } from "./shown";
 
 export const TICK_MS = 4;
-const STAMP_MASK = 0xffffff;
+const STAMP_MASK = 0xfffff;
 
-export function packWord(state: number, from: number, tick: number): number {
-  return ((state & 15) | ((from & 15) << 4) | ((tick & STAMP_MASK) << 8)) >>> 0;
+export function packWord(state: number, from: number, tick: number, level = FULL): number {
+  return ((state & 15) | ((from & 15) << 4) | ((tick & STAMP_MASK) << 8) | (level << 28)) >>> 0;
 }
 
 export class StateTexture {
