@@ -67,7 +67,8 @@ typedef struct pbi_plan_options {
      * those for larger caps. */
     const pb_moves *sequential;
     uint32_t sequential_count;
-    bool sequential_fits; /* the first one is for the cap */
+    bool sequential_fits;   /* the first one is for the cap */
+    const pb_moves *tiered; /* NULL, or a plan of the tiered game for the cap, with the first two memories */
 
     /* NULL, or a callback for each plan found on the way. The calling thread runs it, often, so it must be quick.
      * Plans need not be better than all before. */

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { FIRST_CYCLE = 1 << 13 };
+enum { FIRST_CYCLE = 1 << 13, SMALL = 4096 };
 
 /* Changes by this part of the work are accepted as often as not, at first; at the end of a cycle by a fraction. */
 static const double warm = 2.5e-4, cold = 0.02;
@@ -47,19 +47,41 @@ static void offer_start(searcher *s)
     }
 }
 
-static pb_status try_starts(pb_context *ctx, searcher *s)
+/* The computations of start number i: sequential plans, a tiered one, program order. */
+static bool take_start(searcher *s, uint32_t i)
 {
     const pbi_plan_options *o = s->options;
+    if (i < o->sequential_count)
+        return pbi_lanes_take(s->l, &o->sequential[i], &s->trial);
+    if (i == o->sequential_count)
+        return o->tiered && pbi_lanes_take(s->l, o->tiered, &s->trial);
+    pbi_lanes_program(s->l, &s->trial);
+    return true;
+}
+
+/* Large graphs have time for a start or two after a repair in small steps. */
+static bool make_fit(searcher *s, pbi_lanes_relief relief, pb_arena *scratch)
+{
+    if (relief == PBI_RELIEF_MIXED)
+        return s->l->g->node_count < SMALL &&
+               pbi_lanes_repair(s->l, &s->trial, PBI_RELIEF_FETCH, s->l->most_uses, &s->rng);
+    return pbi_lanes_sweep(s->l, &s->trial, relief, scratch);
+}
+
+static pb_status try_starts(pb_context *ctx, searcher *s)
+{
+    pb_arena scratch;
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i <= o->sequential_count && status == PB_OK; i++) {
-        if (i == o->sequential_count)
-            pbi_lanes_program(s->l, &s->trial);
-        else if (!pbi_lanes_take(s->l, &o->sequential[i], &s->trial))
-            continue;
-        if (pbi_lanes_repair(s->l, &s->trial, PBI_RELIEF_FETCH, s->l->most_uses, &s->rng))
-            offer_start(s);
-        status = pbi_tick(ctx, 1 + s->trial.count);
-    }
+    for (uint32_t i = 0; i <= s->options->sequential_count + 1 && status == PB_OK; i++)
+        for (int relief = PBI_RELIEF_FETCH; relief <= PBI_RELIEF_MIXED && status == PB_OK; relief++) {
+            if (!take_start(s, i))
+                break;
+            pb_arena_init(&scratch, ctx);
+            if (make_fit(s, (pbi_lanes_relief)relief, &scratch))
+                offer_start(s);
+            pb_arena_release(&scratch);
+            status = pbi_tick(ctx, 1 + s->trial.count);
+        }
     return status;
 }
 
