@@ -20,13 +20,14 @@
 enum { FIRST_CYCLE = 1 << 13, SMALL = 4096 };
 
 /* Changes by this part of the work are accepted as often as not, at first; at the end of a cycle by a fraction. */
-static const double warm = 2.5e-4, cold = 0.02;
+static const double warm = 5e-4, cold = 0.02;
 
 typedef struct searcher {
     const pbi_lanes *l;
     const pbi_plan_options *options;
     pbi_lanes_plan now, trial, best;
     uint64_t now_time, best_time;
+    uint64_t begin_ticks, begin_ns; /* of the long cycle */
     pbi_rng rng;
 } searcher;
 
@@ -120,13 +121,49 @@ static pb_status cycle(pb_context *ctx, searcher *s, uint64_t length)
     return status;
 }
 
+/* How much of the limits of ticks and time is used up, between 0 and 1; below 0: there is no limit. */
+static double used_up(const pb_context *ctx, const searcher *s)
+{
+    double part = -1;
+    if (ctx->tick_limit)
+        part = (double)(ctx->ticks - s->begin_ticks) / (double)(ctx->tick_limit - s->begin_ticks + 1);
+    if (s->options->end_ns && ctx->clock_ns) {
+        uint64_t now = ctx->clock_ns(ctx->callback_state), all = s->options->end_ns - s->begin_ns;
+        double time = now < s->options->end_ns ? (double)(now - s->begin_ns) / (double)(all + 1) : 1;
+        part = time > part ? time : part;
+    }
+    return part;
+}
+
+/* One long cycle over all that the limits allow: a slow one finds more than many short ones. */
+static pb_status long_cycle(pb_context *ctx, searcher *s)
+{
+    enum { LOOK = 64 };
+    double temperature = 0;
+    pb_status status = PB_OK;
+    pbi_lanes_copy(&s->now, &s->best);
+    s->now_time = s->best_time;
+    s->begin_ticks = ctx->ticks;
+    s->begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    for (uint64_t i = 0; status == PB_OK && s->best_time > s->l->total; i++) {
+        if (i % LOOK == 0)
+            temperature = warm * (double)s->l->total * exp(log(cold) * used_up(ctx, s));
+        pbi_lanes_copy(&s->trial, &s->now);
+        if (pbi_lanes_check(s->l, &s->trial) && pbi_lanes_change(s->l, &s->trial, &s->rng))
+            judge(s, temperature);
+        status = pbi_tick(ctx, 1 + s->trial.count / 64);
+    }
+    return status;
+}
+
 /* Until time or ticks run out; without a limit, a number of cycles that suits the size. */
 static pb_status search(pb_context *ctx, searcher *s)
 {
     uint64_t length = FIRST_CYCLE, budget = UINT64_C(1) << 25, used = 0, count = s->best.count + 1u;
     pb_status status = PB_OK;
     while (status == PB_OK && s->best_time > s->l->total && (s->options->patient || used < budget)) {
-        status = cycle(ctx, s, length);
+        bool limited = s->options->patient && used && used_up(ctx, s) >= 0;
+        status = limited ? long_cycle(ctx, s) : cycle(ctx, s, length);
         used += length * count;
         length += length / 2;
     }
