@@ -13,6 +13,11 @@ pb_status pbi_timed_check(pb_context *ctx, const pb_certificate *plan, const pb_
     if (m->processor_count > 1)
         return pbi_fail(ctx, PB_EINVAL, "a run has one processor, but machine %.60s has %u; use a machine with one",
                         m->name, (unsigned)m->processor_count);
+    if (game->timing->fixed[memory] < game->graph->fixed_size)
+        return pbi_fail(ctx, PB_EINVAL,
+                        "fixed memory is in the first memory of machine %.60s, but its processor computes in another; "
+                        "list that one first",
+                        m->name);
     if (m->memory_count > PB_MAX_TIERS)
         return pbi_fail(ctx, PB_EINVAL, "a run has at most %d memories; use a machine with fewer", PB_MAX_TIERS);
     if (options->check)
