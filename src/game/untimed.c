@@ -9,6 +9,6 @@ pb_status pbi_untimed(pb_context *ctx, const pb_game *game, const char *what)
         return PB_OK;
     return pbi_fail(ctx, PB_EINVAL,
                     "%s: not available for the timed game, in which several moves happen at once; use the remat or "
-                    "tiered game. Timed plans work with plan, verify, explain, and export as trace, csv or decisions",
+                    "tiered game. Timed plans work with plan, run, verify, explain, and export as trace, csv or decisions",
                     what);
 }
