@@ -29,9 +29,11 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "-o needs a file name: standard output is already used for the table");
     const char *game = app_option(a, OPT_GAME);
     if (game && strcmp(game, "timed") != 0)
-        return app_usage(a, "--game %s: a run plays the remat game, with --slow the tiered one, or the timed one", game);
+        return app_usage(a, "--game %s: a run plays the remat game, with --slow the tiered one, or the timed one",
+                         game);
     if (game && path)
-        return app_usage(a, "-o writes no timed plans; write one with pebble plan --game timed, and run it with --plan");
+        return app_usage(a,
+                         "-o writes no timed plans; write one with pebble plan --game timed, and run it with --plan");
     if (app_option(a, OPT_PROFILE) && app_option(a, OPT_TIMED_BY) && !game)
         return app_usage(a, "--profile and --machine both give the costs; leave one out");
     if (app_option(a, OPT_PLAN) && path)

@@ -89,7 +89,8 @@ static bool time_rows(table *t, const run_report *r)
     duration_text(m->io_wait_ns, low);
     pb_quantity_text(m->stored_bytes, "byte", high, sizeof high);
     snprintf(more, sizeof more, ", %s stored; the run waited %s for transfers", high, low);
-    if ((overlaps || r->planned.schedule.game == PB_GAME_TIERED) && !time_row(t, "transfers", p->io, m->io_busy_ns, more))
+    if ((overlaps || r->planned.schedule.game == PB_GAME_TIERED) &&
+        !time_row(t, "transfers", p->io, m->io_busy_ns, more))
         return false;
     if (overlaps && !stall_rows(t, r))
         return false;

@@ -62,13 +62,13 @@ typedef struct pb_run_figures {
     pb_spread time;                /* of a step, without filling given values */
     /* Time before the first computation; in kernels; in recomputations. */
     uint64_t fill_ns, kernel_ns, recompute_ns;
-    double flux;                         /* byte x ns, over kernels and waiting */
-    uint64_t stored_bytes, loaded_bytes; /* of a step */
+    double flux;                                          /* byte x ns, over kernels and waiting */
+    uint64_t stored_bytes, loaded_bytes;                  /* of a step */
     uint64_t makespan_ns, stall_copy_ns, stall_memory_ns; /* as in pb_measured; medians */
-    uint64_t io_wait_ns, io_busy_ns;     /* time that the run waited for slow memory; that slow memory was busy */
-    uint64_t more_bytes, replanned;      /* max workspace at a time beyond what was declared; replans in all steps */
-    const char (*digest)[PB_HASH_TEXT];  /* of the results after each step */
-    char text[PB_RUN_TEXT];              /* the workload's line about the last step */
+    uint64_t io_wait_ns, io_busy_ns;    /* time that the run waited for slow memory; that slow memory was busy */
+    uint64_t more_bytes, replanned;     /* max workspace at a time beyond what was declared; replans in all steps */
+    const char (*digest)[PB_HASH_TEXT]; /* of the results after each step */
+    char text[PB_RUN_TEXT];             /* the workload's line about the last step */
 } pb_run_figures;
 
 /* After pb_run_plan_make found no plan: the smallest cap for which a plan with addresses is known. `infeasible`:

@@ -312,8 +312,7 @@ static pb_status open_files(pb_context *ctx, pb_arena *arena, const pbi_slow_opt
         if (!path && !o->in_memory)
             return pbi_fail(ctx, PB_EINVAL, "slow tier %u needs a file, but no path was given; give one",
                             (unsigned)t + 1);
-        pb_status status =
-            o->in_memory ? make_memory(ctx, &s->file[t]) : make_file(ctx, arena, path, &s->file[t]);
+        pb_status status = o->in_memory ? make_memory(ctx, &s->file[t]) : make_file(ctx, arena, path, &s->file[t]);
         if (status != PB_OK)
             return status;
         s->file_count++;

@@ -38,8 +38,8 @@ typedef struct pbi_slow_options {
     const char *const *path; /* by tier */
     uint32_t tier_count, threads;
     bool no_direct;
-    bool in_memory; /* files of anonymous memory; paths do not count */
-    bool by_caller; /* no threads: `threads` of the caller's call pbi_slow_transfer */
+    bool in_memory;              /* files of anonymous memory; paths do not count */
+    bool by_caller;              /* no threads: `threads` of the caller's call pbi_slow_transfer */
     const pbi_slow_calls *calls; /* NULL: the system's */
 } pbi_slow_options;
 

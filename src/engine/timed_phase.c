@@ -28,8 +28,8 @@ pb_status pbi_timed_check(pb_context *ctx, const pb_certificate *plan, const pb_
     for (pb_step k = 0; k < moves->count; k++) {
         const pb_machine_link *link = moves->move[k].op == PB_COPY ? &m->links[moves->when[k].place] : NULL;
         if (link && link->from != memory && link->to != memory)
-            return pbi_fail(ctx, PB_EINVAL, "link %.60s does not lead from or to the processor's memory; a run needs that",
-                            link->name);
+            return pbi_fail(ctx, PB_EINVAL,
+                            "link %.60s does not lead from or to the processor's memory; a run needs that", link->name);
     }
     return PB_OK;
 }

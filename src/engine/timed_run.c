@@ -205,13 +205,8 @@ static void begin_copy(pbi_timed *r, pb_step k)
             slot_of(r, v, file)->at = e->phase->filed[file].offset[e->next_filed[file]++];
     }
     const pbi_slot *slot = slot_of(r, v, file);
-    c->transfer = (pbi_transfer){.memory = r->at[v],
-                                 .bytes = bytes,
-                                 .at = slot->at,
-                                 .sum = slot->sum,
-                                 .node = v,
-                                 .tier = file,
-                                 .store = out};
+    c->transfer = (pbi_transfer){
+        .memory = r->at[v], .bytes = bytes, .at = slot->at, .sum = slot->sum, .node = v, .tier = file, .store = out};
     c->planned_ns = e->options.throttle ? (uint64_t)((double)units * 1e9 / (double)r->t->machine->per_second) : 0;
     c->taken = false;
     c->move = k;
@@ -555,8 +550,7 @@ pb_status pbi_timed_run(pb_engine *e)
     e->m.makespan_ns = pbi_now(e) - r->begin_ns;
     e->m.io_wait_ns = e->m.stall_copy_ns + e->m.stall_memory_ns;
     if (status == PB_OK && r->failed)
-        return pbi_slow_judge(e->ctx, e->slow, &r->failed->transfer,
-                              pb_graph_name(e->graph, r->failed->transfer.node));
+        return pbi_slow_judge(e->ctx, e->slow, &r->failed->transfer, pb_graph_name(e->graph, r->failed->transfer.node));
     for (pb_node v = 0; v < e->graph->node_count; v++)
         e->value[v] = r->at[v];
     return status == PB_OK ? r->status : status;

@@ -94,8 +94,8 @@ static uint64_t end_time(const maker *m, pb_step k)
     if (m->game->kind != PB_GAME_TIMED)
         return k + 2;
     const pb_move *move = &moves->move[k];
-    uint64_t time = move->by ? t->recipe[m->game->graph->recipe_start[move->node] + move->by - 1]
-                             : t->duration[move->node];
+    uint64_t time =
+        move->by ? t->recipe[m->game->graph->recipe_start[move->node] + move->by - 1] : t->duration[move->node];
     uint64_t end = moves->when[k].at + time;
     pb_step low = k, high = moves->count; /* at `low` it runs, at `high` it does not */
     while (high - low > 1) {

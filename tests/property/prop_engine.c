@@ -13,7 +13,7 @@ enum { TICKS = 3000, BYTES = 37, LENT = 4096 };
 
 static uint64_t with_io, with_undo, with_lent, with_again; /* runs that had such moves */
 static uint64_t with_timed, with_copies;
-static uint64_t unfinished;                                /* random moves that did not end as the game wants */
+static uint64_t unfinished; /* random moves that did not end as the game wants */
 
 static uint64_t ticking(void *state)
 {
@@ -156,8 +156,8 @@ static bool random_moves_fail(law_bench *b)
 }
 
 /* A machine with a processor, a second memory and links to and from it, on one lane or on two. */
-static void make_machine(pb_machine *m, pb_machine_memory memories[2], pb_machine_processor *p, pb_machine_link links[2],
-                         const small_game *s)
+static void make_machine(pb_machine *m, pb_machine_memory memories[2], pb_machine_processor *p,
+                         pb_machine_link links[2], const small_game *s)
 {
     bool second = s->seed % 8 == 0 && !s->fixed_size; /* the processor's memory is the second one */
     memories[second] = (pb_machine_memory){.name = "fast", .cap = s->cap};
@@ -183,9 +183,8 @@ static bool run_timed(law_bench *b, const pb_certificate *plan, uint64_t seed)
     engine_case c;
     pb_engine *e;
     engine_case_open(&c, pb_certificate_game(plan)->graph, false);
-    pb_engine_options o = {.align = seed % 2 ? 1 : 64,
-                           .slow_path = {seed % 4 == 0 ? "." : NULL},
-                           .throttle = seed % 3 == 0};
+    pb_engine_options o = {
+        .align = seed % 2 ? 1 : 64, .slow_path = {seed % 4 == 0 ? "." : NULL}, .throttle = seed % 3 == 0};
     pb_status status = pb_engine_new(&b->ctx, plan, &c.kernels, &o, &e);
     bool broken = status != PB_OK && law_broken(b, "%s: %s", pb_status_text(status), b->ctx.error.message);
     if (status == PB_OK) {

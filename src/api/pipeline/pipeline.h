@@ -99,8 +99,8 @@ pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena 
 
 /* Turns a plan for a smaller cap into a plan for that of `whole`, with the bounds of `first`, which was planned for it.
  * From now on *p points to `game` and `note`. */
-void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game,
-                        char *note, size_t room);
+void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game, char *note,
+                        size_t room);
 
 /* pb_least_bound, given a proof that no plan needs less than `known`. */
 pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out);

@@ -143,7 +143,8 @@ static pb_status make_tiered(planner *p, bool asked)
     game.tier_count = 1;
     game.tiers[0] = tiers[0];
     uint32_t before = p->sequential_count;
-    status = add_sequential(p, &game, asked ? "auto" : "cut", p->job->request->time_ns / (asked ? 2 : 32), &p->has_tiered);
+    status =
+        add_sequential(p, &game, asked ? "auto" : "cut", p->job->request->time_ns / (asked ? 2 : 32), &p->has_tiered);
     if (p->has_tiered)
         p->tiered = p->sequential[before];
     p->sequential_count = before;

@@ -106,8 +106,8 @@ pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena 
     return PB_OK;
 }
 
-void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game,
-                        char *note, size_t room)
+void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game, char *note,
+                        size_t room)
 {
     pb_schedule *s = &p->schedule;
     uint64_t cap = whole->cap;

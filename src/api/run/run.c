@@ -145,7 +145,7 @@ static void sum_up(runner *r, pb_run_figures *f)
 
 static pb_status take_rows(runner *r, uint64_t steps, pb_arena *scratch)
 {
-    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again, &r->wait,
+    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again,    &r->wait,
                          &r->busy, &r->flux, &r->span,   &r->stall[0], &r->stall[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(*rows[i] = pb_arena_alloc(scratch, steps, sizeof **rows[i])))
