@@ -177,6 +177,15 @@ const command commands[] = {
      "memory "
      "that it needs inside. A plan of the coarse graph needs no more memory when it is expanded.",
      "56", cmd_coarsen},
+    {"tree", ON_TREE, "turn a graph into a tree, and show what planning the tree costs",
+     "pebble tree GRAPH [--by duplicate|spanning] [-o FILE]\npebble tree GRAPH [--by HOW] --cost [-o FILE]",
+     "pebble tree g.json -o tree.json\ta copy of a value for each of its readers\n"
+     "pebble tree g.json --by spanning -o tree.json\tone reader for each value\n"
+     "pebble tree g.json --by spanning --cost\tplan the tree, carry the plan to the graph, and plan the graph itself\n"
+     "pebble plan tree.json --cap 100% --strategy tree\tthe least memory, proved for the tree\n",
+     "The least memory of a tree is known exactly. But the tree is another problem: copies repeat work, up to "
+     "exponentially much, and a spanning tree leaves reads out. docs/trees.md says when it is useful.",
+     "45", cmd_tree},
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"
