@@ -92,6 +92,7 @@ const command commands[] = {
      "pebble merkle --height 16\tevery algorithm: its storage, and the cost of an output\n"
      "pebble merkle --height 16 --cap 60 --leaf-cost 1000\tthe cheapest that stores at most 60 hashes\n"
      "pebble merkle --height 16 --cap 40 --by average\tthe least total work\n"
+     "pebble merkle --height 20 --proofs 100 --cap 100000\twhich layers to keep for proofs of 100 leaves\n"
      "pebble merkle --height 10 --algorithm bds:k=4 -o plan.json\tits moves, for `pebble gen merkle-traversal 10`\n",
      "The figures are exact: each algorithm is simulated for all outputs, without hashing, and every path is checked. "
      "Published figures are shown next to them. Without --cap, the table ends at a storage of eight paths.",

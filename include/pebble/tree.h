@@ -41,9 +41,9 @@ pb_status pb_tree_measure(pb_context *ctx, const pb_graph *g, pb_tree_size *out)
 
 typedef struct pb_tree_form {
     const pb_graph *graph, *tree;
-    const pb_node *origin;   /* by node of the tree: the node that it stands for; PB_NO_NODE: it joins targets */
-    uint32_t dropped;        /* reads that the spanning tree leaves out */
-    uint32_t copies;         /* nodes of the tree beyond one for each value */
+    const pb_node *origin; /* by node of the tree: the node that it stands for; PB_NO_NODE: it joins targets */
+    uint32_t dropped;      /* reads that the spanning tree leaves out */
+    uint32_t copies;       /* nodes of the tree beyond one for each value */
 } pb_tree_form;
 
 /* Only needed nodes are in the tree. By-products are part of their node, given values are leaves without cost, recipes

@@ -30,10 +30,10 @@ typedef struct maker {
     bool spanning;
     pb_arena *scratch, *result;
     pbi_tree_inputs inputs;
-    pb_node *parent;   /* spanning: the reader that a value is a child of; PB_NO_NODE: a root */
-    uint32_t *copies;  /* by node: made so far */
+    pb_node *parent;  /* spanning: the reader that a value is a child of; PB_NO_NODE: a root */
+    uint32_t *copies; /* by node: made so far */
     frame *stack;
-    pb_node *made;     /* nodes of the tree that wait for their reader */
+    pb_node *made; /* nodes of the tree that wait for their reader */
     size_t depth, stack_room, waiting, made_room;
     pb_node *origin;
     size_t count, origin_room;
