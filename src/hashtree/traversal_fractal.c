@@ -2,8 +2,8 @@
  *
  * The levels are divided into bands of at most k, and each band into subtrees. Of each band the subtree that the
  * path goes through is stored, and the next one is computed while it is used, with two units for each output: 2L - 2
- * units for L bands, as the top band has a single subtree. All bands use few, large steps, so that units are few and memory is
- * L times that of a subtree.
+ * units for L bands, as the top band has a single subtree. All bands use few, large steps, so that units are few and
+ * memory is L times that of a subtree.
  *
  * Two things halve the memory of the first form of the paper. Only right nodes are stored: a left node of the path is
  * one hash of two nodes that were in paths before, as in bds, or a leaf, one unit more for an output. And the next
