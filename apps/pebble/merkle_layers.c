@@ -38,9 +38,9 @@ static bool add_row(table *tab, const app *a, const pb_proof_request *r, const p
 
 static bool print_text(const app *a, const pb_proof_request *r, const pb_proof_choice *c, pb_arena *arena)
 {
-    static const table_column columns[] = {{"", false, 0},       {"layers dropped", true, 0}, {"stored", true, 0},
-                                           {"leaves", true, 1},  {"hashes", true, 1},         {"work of one", true, 0},
-                                           {"of all", true, 0},  {"at once", true, 0}};
+    static const table_column columns[] = {{"", false, 0},      {"layers dropped", true, 0}, {"stored", true, 0},
+                                           {"leaves", true, 1}, {"hashes", true, 1},         {"work of one", true, 0},
+                                           {"of all", true, 0}, {"at once", true, 0}};
     char leaves[CELL], queries[CELL], batch[CELL];
     table tab;
     count_text(UINT64_C(1) << r->height, leaves);
