@@ -23,7 +23,9 @@ enum {
     ON_MACHINE = 32768,
     ON_PRICE = 65536,
     ON_COARSEN = 131072,
-    ON_ALL = 262143
+    ON_WORK = 262144,
+    ON_STORE = 524288,
+    ON_ALL = 1048575
 };
 
 typedef enum option_id {
@@ -42,7 +44,7 @@ typedef struct option_spec {
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
-enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64, MAX_SCHEDULES = 32 };
+enum { MAX_POSITIONALS = 4096, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64, MAX_SCHEDULES = 32 };
 
 typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
