@@ -70,7 +70,9 @@ static exit_code merge_all(app *a, pb_store *store)
         pb_store_close(from);
         if (code != EXIT_DONE)
             return code;
-        print_line(stdout, "%s: %" PRIu64 " rows, %" PRIu64 " sweeps and %" PRIu64 " graphs copied; %" PRIu64 " cells to be planned",
+        print_line(stdout,
+                   "%s: %" PRIu64 " rows, %" PRIu64 " sweeps and %" PRIu64 " graphs copied; %" PRIu64
+                   " cells to be planned",
                    a->opts.positional[i], r.rows, r.sweeps, r.graphs, r.cells);
         if (r.damaged)
             printf("%" PRIu64 " damaged rows were left out\n", r.damaged);

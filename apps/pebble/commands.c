@@ -72,7 +72,8 @@ const command commands[] = {
      "pebble work campaign --threads 8\tuntil no cell is left\n"
      "pebble work campaign --time 55m\tuntil an hour of a scheduler is nearly over\n"
      "srun pebble work campaign\ta worker in every task of a job\n",
-     "The cells are those of `pebble sweep --store`. A worker leases a cell, plans it, and writes its row when it is on the "
+     "The cells are those of `pebble sweep --store`. A worker leases a cell, plans it, and writes its row when it is "
+     "on the "
      "disk; on Ctrl-C, SIGTERM or at the end of --time it puts unfinished cells back. Cells of workers that died are "
      "planned by others. With several tasks per computer, start one worker with --threads instead if you can.",
      "5I", cmd_work},

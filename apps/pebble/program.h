@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Runs a program, found as the shell finds it, and keeps what it writes to standard output, up to room - 1 bytes and NUL.
+/* Runs a program, found as the shell finds it, and keeps what it writes to standard output, up to room - 1 bytes and
+ * NUL.
  * Returns its exit code, 128 and more after a signal, or -1 with errno if it cannot be started. */
 int program_run(const char *const words[], char *answer, size_t room);
 /* The same with its messages thrown away. */

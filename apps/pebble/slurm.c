@@ -34,8 +34,8 @@ static exit_code ask(app *a, const char *const words[], char *answer)
 {
     int code = program_run(words, answer, ANSWER_ROOM);
     if (code < 0)
-        return app_fail(a, EXIT_FAILED, "%s cannot be started: %s; run this where Slurm's commands are installed", words[0],
-                        strerror(errno));
+        return app_fail(a, EXIT_FAILED, "%s cannot be started: %s; run this where Slurm's commands are installed",
+                        words[0], strerror(errno));
     if (code > 0)
         return app_fail(a, EXIT_FAILED, "%s failed with exit code %d; see its message above", words[0], code);
     return EXIT_DONE;
@@ -122,7 +122,8 @@ static exit_code write_script(app *a, pb_store *store, uint64_t threads, char *s
     const char *timeout = app_option(a, OPT_LEASE_TIMEOUT);
     if (!realpath(pb_store_path(store), folder) || !quoted(name, quoted_self, sizeof quoted_self) ||
         !quoted(folder, quoted_folder, sizeof quoted_folder))
-        return app_fail(a, EXIT_FAILED, "%s: cannot be found: %s; check the path", pb_store_path(store), strerror(errno));
+        return app_fail(a, EXIT_FAILED, "%s: cannot be found: %s; check the path", pb_store_path(store),
+                        strerror(errno));
     if (timeout)
         snprintf(more, sizeof more, " --timeout %.20s", timeout);
     snprintf(script, room,
@@ -151,7 +152,8 @@ static exit_code note_job(app *a, pb_store *store, char *answer)
     answer[strspn(answer, "0123456789")] = '\0'; /* --parsable: number;cluster */
     FILE *file = *answer && job_path(store, answer, path) ? fopen(path, "w") : NULL;
     if (!file || fclose(file) != 0)
-        return app_fail(a, EXIT_FAILED, "the job %s was submitted but cannot be noted in the store: %s; note its number", answer,
+        return app_fail(a, EXIT_FAILED,
+                        "the job %s was submitted but cannot be noted in the store: %s; note its number", answer,
                         strerror(errno));
     print_line(sweep_shows_text(a) ? stdout : stderr, "job %s", answer);
     return EXIT_DONE;
@@ -160,8 +162,9 @@ static exit_code note_job(app *a, pb_store *store, char *answer)
 exit_code slurm_submit(app *a, pb_store *store)
 {
     char array[64], cpus[48], output[PATH_MAX + 32], signal[32], path[PATH_MAX], extra[1024];
-    const char *words[MAX_WORDS] = {"sbatch",  "--parsable", "--requeue", "--job-name=pebble", "--ntasks=1",
-                                    "--open-mode=append", array, cpus, signal, output};
+    const char *words[MAX_WORDS] = {
+        "sbatch", "--parsable", "--requeue", "--job-name=pebble", "--ntasks=1", "--open-mode=append", array,
+        cpus,     signal,       output};
     int count = 10;
     uint64_t threads;
     pb_store_state *state = pb_arena_zero(&a->arena, 1, sizeof *state);
@@ -192,14 +195,16 @@ exit_code slurm_submit(app *a, pb_store *store)
         words[count++] = word;
     code = program_feed(words, script, answer, ANSWER_ROOM) == 0
                ? EXIT_DONE
-               : app_fail(a, EXIT_FAILED, "sbatch did not take the job; see its message above, and --slurm for its options");
+               : app_fail(a, EXIT_FAILED,
+                          "sbatch did not take the job; see its message above, and --slurm for its options");
     return code == EXIT_DONE ? note_job(a, store, answer) : code;
 }
 
 /* ---- jobs of a store ---- */
 
 /* Calls `each` with every job that the store knows. */
-static exit_code each_job(app *a, pb_store *store, exit_code (*each)(app *, pb_store *, const char *, void *), void *state)
+static exit_code each_job(app *a, pb_store *store, exit_code (*each)(app *, pb_store *, const char *, void *),
+                          void *state)
 {
     char path[PATH_MAX];
     exit_code code = EXIT_DONE;
@@ -259,7 +264,8 @@ exit_code slurm_wait(app *a, pb_store *store)
     queue q = {.answer = NULL};
     exit_code code;
     progress_planning(&a->progress, true); /* Ctrl-C ends the waiting, not the jobs */
-    while ((code = look_at_queue(a, store, &q)) == EXIT_DONE && q.pending + q.running + q.other && !progress_interrupted()) {
+    while ((code = look_at_queue(a, store, &q)) == EXIT_DONE && q.pending + q.running + q.other &&
+           !progress_interrupted()) {
         struct timespec pause = {.tv_sec = POLL_SECONDS};
         nanosleep(&pause, NULL);
     }

@@ -12,7 +12,8 @@ static void print_outcomes(const uint64_t outcomes[4])
     static const struct {
         pb_outcome outcome;
         const char *words;
-    } order[] = {{PB_OPTIMAL, "optimal"}, {PB_FOUND, "found"}, {PB_INFEASIBLE, "proved infeasible"}, {PB_GAVE_UP, "no plan"}};
+    } order[] = {
+        {PB_OPTIMAL, "optimal"}, {PB_FOUND, "found"}, {PB_INFEASIBLE, "proved infeasible"}, {PB_GAVE_UP, "no plan"}};
     const char *before = "  ";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (outcomes[order[i].outcome]) {
@@ -37,7 +38,8 @@ static void print_text(const pb_store_state *s)
     }
     putchar('\n');
     if (s->given_up)
-        printf("  failed   %8" PRIu64 "  too many workers died with them; `pebble store gc` puts them back\n", s->given_up);
+        printf("  failed   %8" PRIu64 "  too many workers died with them; `pebble store gc` puts them back\n",
+               s->given_up);
     if (s->reason_count)
         puts("why cells have no plan");
     for (uint32_t i = 0; i < s->reason_count; i++)

@@ -34,8 +34,9 @@ exit_code sweep_store_check(app *a)
     if (!sweep_of_store(a))
         return EXIT_DONE;
     if (app_option(a, OPT_TIME))
-        return app_usage(a, "--time: plans that a time limit ends differ from one computer to the next, so they cannot be in "
-                            "a store; limit the effort of each plan with --ticks");
+        return app_usage(
+            a, "--time: plans that a time limit ends differ from one computer to the next, so they cannot be in "
+               "a store; limit the effort of each plan with --ticks");
     if (!here && !word_is(a, OPT_ON_ENGINE, "slurm") && !word_is(a, OPT_ON_ENGINE, "later"))
         return app_usage(a, "--on: expected here, later or slurm, not `%.60s`", app_option(a, OPT_ON_ENGINE));
     if (!word_is(a, OPT_ON_ENGINE, "slurm"))
@@ -89,8 +90,7 @@ static exit_code add_graphs(app *a, pb_store *store, const char *strategies, pb_
 
 /* ---- the results ---- */
 
-static exit_code show_all(app *a, pb_store *store, const pb_store_sweep *added, pb_sweep *sweeps,
-                          const pb_sweep **list)
+static exit_code show_all(app *a, pb_store *store, const pb_store_sweep *added, pb_sweep *sweeps, const pb_sweep **list)
 {
     exit_code code = EXIT_DONE, worst = EXIT_DONE;
     uint64_t missing = 0, some;
@@ -110,7 +110,8 @@ static exit_code show_all(app *a, pb_store *store, const pb_store_sweep *added, 
     }
     code = sweep_write_files(a, list, (uint32_t)a->opts.positional_count);
     if (missing)
-        app_note(a, "%" PRIu64 " cells are not planned yet: these are the results so far; the same command continues", missing);
+        app_note(a, "%" PRIu64 " cells are not planned yet: these are the results so far; the same command continues",
+                 missing);
     if (code == EXIT_DONE && progress_interrupted())
         return EXIT_INTERRUPTED;
     return code != EXIT_DONE ? code : missing ? EXIT_NOTHING : worst;

@@ -13,10 +13,10 @@
  *         pb_store_close(store);
  *     }
  *
- * A cell is one plan: graph, game, cap, weights, machine, strategy with its options, policy, seed, ticks, memory and the
- * version of the library. It is planned alone, so its row depends on nothing else: equal cells of several sweeps are
- * planned once, and a cell that was lost is planned again with the same result. Sharing plans and bounds between the cells
- * of a sweep is the last step, in pb_store_collect. docs/clusters.md says what the file system must provide.
+ * A cell is one plan: graph, game, cap, weights, machine, strategy with its options, policy, seed, ticks, memory and
+ * the version of the library. It is planned alone, so its row depends on nothing else: equal cells of several sweeps
+ * are planned once, and a cell that was lost is planned again with the same result. Sharing plans and bounds between
+ * the cells of a sweep is the last step, in pb_store_collect. docs/clusters.md says what the file system must provide.
  */
 #ifndef PEBBLE_STORE_H
 #define PEBBLE_STORE_H
@@ -43,21 +43,20 @@ typedef struct pb_store_sweep {
     uint32_t cells, added; /* added: were not in the store before */
 } pb_store_sweep;
 
-/* Adds the cells of a sweep of this graph; settings as for pb_sweep_make: caps, points, strategy, game, machine, weights,
- * slow memory, policy, seed, ticks and memory (of each cell). The same sweep again adds nothing.
+/* Adds the cells of a sweep of this graph; settings as for pb_sweep_make: caps, points, strategy, game, machine,
+ * weights, slow memory, policy, seed, ticks and memory (of each cell). The same sweep again adds nothing.
  *   returns  PB_EINVAL   a time limit, or a strategy that reads a file: their plans cannot be repeated
  *            PB_ECANCELLED   stopped while the smallest cap was looked for */
-pb_status pb_store_add(pb_context *ctx, pb_store *store, const pb_graph *g, pb_settings *settings,
-                       pb_store_sweep *out);
+pb_status pb_store_add(pb_context *ctx, pb_store *store, const pb_graph *g, pb_settings *settings, pb_store_sweep *out);
 
 typedef struct pb_work_options {
-    uint32_t threads;       /* cells planned at a time; 0 counts as 1 */
-    uint64_t time_ns;       /* stop after this time; no cell is begun that may take longer than what is left; 0: no limit */
-    uint64_t memory;        /* fewer cells at a time if each may use that much; 0: no limit */
-    uint64_t timeout_ns;    /* a worker that shows no sign of life for so long is dead; 0: a minute */
-    uint64_t cells;         /* at most so many; 0: no limit */
-    const char *only;       /* NULL, or the id of a sweep: only the cells that it added */
-    bool wait;              /* also for cells that other workers plan */
+    uint32_t threads;    /* cells planned at a time; 0 counts as 1 */
+    uint64_t time_ns;    /* stop after this time; begin no cell that may take longer than what is left; 0: no limit */
+    uint64_t memory;     /* fewer cells at a time if each may use that much; 0: no limit */
+    uint64_t timeout_ns; /* a worker that shows no sign of life for so long is dead; 0: a minute */
+    uint64_t cells;      /* at most so many; 0: no limit */
+    const char *only;    /* NULL, or the id of a sweep: only the cells that it added */
+    bool wait;           /* also for cells that other workers plan */
 } pb_work_options;
 
 typedef enum pb_work_end {
@@ -107,7 +106,7 @@ typedef struct pb_store_state {
 pb_status pb_store_look(pb_context *ctx, pb_store *store, pb_store_state *out);
 
 typedef struct pb_store_repair {
-    uint64_t rows, graphs, sweeps, cells; /* merged: what was copied. cells: to be planned */
+    uint64_t rows, graphs, sweeps, cells;           /* merged: what was copied. cells: to be planned */
     uint64_t damaged, temporary, returned, workers; /* removed, and leases of dead workers that were returned */
 } pb_store_repair;
 /* Copies sweeps and rows of another store. PB_EFORMAT if both have a cell with different rows. */

@@ -29,7 +29,7 @@ void pbi_cell_name(const pbi_cell *c, char name[PBI_PATH_ROOM])
 static const char *take_part(const char *at, char *text, size_t room)
 {
     size_t length = at ? strcspn(at, ".") : 0;
-    if (!length || length >= room)
+    if (!length || length >= room || (at[length] && !at[length + 1]))
         return NULL;
     memcpy(text, at, length);
     text[length] = '\0';
@@ -100,25 +100,52 @@ static int by_key(const void *left, const void *right)
     return order ? order : (int)a->state - (int)b->state;
 }
 
+/* All names, the one that counts of each cell first. */
+static pb_status list_all(pb_context *ctx, const pbi_folder *folder, uint32_t shard, listing *l)
+{
+    char name[PBI_PATH_ROOM];
+    snprintf(name, sizeof name, "cells/%02x", (unsigned)shard);
+    pb_status status = pbi_folder_list(ctx, folder, name, add_name, l);
+    if (status == PB_OK && l->count)
+        qsort(l->cells, l->count, sizeof(pbi_cell), by_key);
+    return status;
+}
+
 pb_status pbi_cells_list(pb_context *ctx, const pbi_folder *folder, uint32_t shard, pb_arena *arena, pbi_cell **out,
                          uint32_t *count)
 {
-    char name[PBI_PATH_ROOM];
     listing l = {.arena = arena};
-    snprintf(name, sizeof name, "cells/%02x", (unsigned)shard);
-    pb_status status = pbi_folder_list(ctx, folder, name, add_name, &l);
-    if (status != PB_OK)
-        return status;
+    pb_status status = list_all(ctx, folder, shard, &l);
     pbi_cell *list = l.cells;
     uint32_t kept = 0;
-    if (l.count)
-        qsort(list, l.count, sizeof *list, by_key);
+    if (status != PB_OK)
+        return status;
     for (size_t i = 0; i < l.count; i++)
         if (!kept || strcmp(list[kept - 1].key, list[i].key) != 0)
             list[kept++] = list[i];
     *out = list;
     *count = kept;
     return PB_OK;
+}
+
+pb_status pbi_cells_prune(pb_context *ctx, const pbi_folder *folder, uint32_t shard, uint64_t *removed)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    listing l = {.arena = &scratch};
+    pb_status status = list_all(ctx, folder, shard, &l);
+    const pbi_cell *list = l.cells;
+    for (size_t i = 1; i < l.count && status == PB_OK; i++) {
+        char name[PBI_PATH_ROOM];
+        size_t row = i;
+        while (row && strcmp(list[row - 1].key, list[i].key) == 0)
+            row--;
+        pbi_cell_name(&list[i], name);
+        if (row < i && list[row].state == PBI_CELL_ROW && list[i].state != PBI_CELL_ROW)
+            *removed += pbi_folder_remove(folder, name);
+    }
+    pb_arena_release(&scratch);
+    return status;
 }
 
 const pbi_cell *pbi_cells_find(const pbi_cell *list, uint32_t count, const char *key)

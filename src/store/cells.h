@@ -13,7 +13,13 @@
 
 #include "store/folder.h"
 
-typedef enum pbi_cell_state { PBI_CELL_ROW, PBI_CELL_LEASE, PBI_CELL_TODO, PBI_CELL_FAIL, PBI_CELL_OTHER } pbi_cell_state;
+typedef enum pbi_cell_state {
+    PBI_CELL_ROW,
+    PBI_CELL_LEASE,
+    PBI_CELL_TODO,
+    PBI_CELL_FAIL,
+    PBI_CELL_OTHER
+} pbi_cell_state;
 
 enum { PBI_OUTCOME_TEXT = 16, PBI_MAX_TRIES = 20 };
 
@@ -34,6 +40,8 @@ bool pbi_cell_parse(const char *name, pbi_cell *out);
 /* The cells of one shard by key, each once. Temporary files of dead workers are not listed. */
 pb_status pbi_cells_list(pb_context *ctx, const pbi_folder *folder, uint32_t shard, pb_arena *arena, pbi_cell **out,
                          uint32_t *count);
+/* Removes what a row has made superfluous: leases of workers that died between its name and the end of the lease. */
+pb_status pbi_cells_prune(pb_context *ctx, const pbi_folder *folder, uint32_t shard, uint64_t *removed);
 /* The cell with this key; NULL if it is not listed. */
 const pbi_cell *pbi_cells_find(const pbi_cell *list, uint32_t count, const char *key);
 

@@ -139,7 +139,8 @@ pb_status pbi_folder_write(pb_context *ctx, const pbi_folder *folder, const char
     int file = openat(folder->file, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return pbi_folder_fail(ctx, folder, name, "written", errno);
-    bool done = write_all(file, line, strlen(line)) && write_all(file, content.bytes, content.length) && fsync(file) == 0;
+    bool done =
+        write_all(file, line, strlen(line)) && write_all(file, content.bytes, content.length) && fsync(file) == 0;
     int error = errno;
     if (close(file) != 0 && done) {
         error = errno;

@@ -27,8 +27,8 @@ pb_status pbi_folder_fail(pb_context *ctx, const pbi_folder *folder, const char 
 /* Creates a folder below the store, if it is not there. */
 pb_status pbi_folder_add(pb_context *ctx, const pbi_folder *folder, const char *name);
 
-/* Writes a file with a line in front that states length and SHA-256 of the bytes, under the temporary name, and gives it
- * its name when it is on the disk. */
+/* Writes a file with a line in front that states length and SHA-256 of the bytes, under the temporary name, and gives
+ * it its name when it is on the disk. */
 typedef struct pbi_bytes {
     const char *bytes;
     size_t length;
@@ -45,10 +45,10 @@ pb_status pbi_folder_read(pb_context *ctx, const pbi_folder *folder, const char 
 bool pbi_folder_has(const pbi_folder *folder, const char *name);
 bool pbi_folder_remove(const pbi_folder *folder, const char *name);
 
-/* Calls `each` with every name in a folder of the store, until one is not PB_OK. A folder that is not there is empty. */
+/* Calls `each` with every name in a folder of the store, until one is not PB_OK. A folder that is not there is
+ * empty. */
 typedef pb_status (*pbi_each_name)(void *state, const char *name);
-pb_status pbi_folder_list(pb_context *ctx, const pbi_folder *folder, const char *name, pbi_each_name each,
-                          void *state);
+pb_status pbi_folder_list(pb_context *ctx, const pbi_folder *folder, const char *name, pbi_each_name each, void *state);
 
 /* The first 32 hexadecimal digits of the SHA-256 of the bytes. */
 pb_status pbi_key_of(pb_context *ctx, pbi_bytes content, char key[PBI_KEY_TEXT]);

@@ -30,9 +30,10 @@ static pb_status check_settings(pb_context *ctx, pb_settings *s)
     const char *time = s->text[PB_SET_time];
     s->wrong = PB_SET_time;
     if (time)
-        return pbi_fail(ctx, PB_EINVAL,
-                        "plans that a time limit ends differ from one computer to the next, so they cannot be in a store; "
-                        "limit the effort of each plan with ticks");
+        return pbi_fail(
+            ctx, PB_EINVAL,
+            "plans that a time limit ends differ from one computer to the next, so they cannot be in a store; "
+            "limit the effort of each plan with ticks");
     s->wrong = PB_SETTING_COUNT;
     return PB_OK;
 }
@@ -88,8 +89,7 @@ static void put_settings(pbi_out *out, const pb_settings *s)
 }
 
 /* What was asked for, before the caps are chosen: the same question has the same id. */
-static pb_status ask_id(pb_context *ctx, const pb_settings *s, const char *hash, pb_arena *arena,
-                        char id[PBI_KEY_TEXT])
+static pb_status ask_id(pb_context *ctx, const pb_settings *s, const char *hash, pb_arena *arena, char id[PBI_KEY_TEXT])
 {
     pb_buffer buffer;
     pbi_out out;
@@ -185,8 +185,8 @@ static pb_status write_document(pb_context *ctx, const pb_store *store, const do
 /* ---- the caps ---- */
 
 /* Chooses the caps, which may make plans, and writes all that the store needs of the sweep. */
-static pb_status write_sweep(pb_context *ctx, const pb_store *store, const pb_graph *g, pb_settings *s,
-                             const char *id, pb_arena *arena)
+static pb_status write_sweep(pb_context *ctx, const pb_store *store, const pb_graph *g, pb_settings *s, const char *id,
+                             pb_arena *arena)
 {
     enum { DEFAULT_POINTS = 20 };
     char hash[PB_HASH_TEXT];
@@ -226,8 +226,7 @@ static pb_status write_sweep(pb_context *ctx, const pb_store *store, const pb_gr
     return status == PB_OK ? write_document(ctx, store, &d, arena) : status;
 }
 
-pb_status pb_store_add(pb_context *ctx, pb_store *store, const pb_graph *g, pb_settings *settings,
-                       pb_store_sweep *out)
+pb_status pb_store_add(pb_context *ctx, pb_store *store, const pb_graph *g, pb_settings *settings, pb_store_sweep *out)
 {
     pb_arena scratch;
     pbi_campaign *c = NULL;

@@ -18,9 +18,9 @@
 #include <string.h>
 
 const pb_setting pbi_kept_settings[PBI_KEPT_SETTINGS] = {
-    PB_SET_game,           PB_SET_objective,     PB_SET_machine,  PB_SET_weights, PB_SET_tiers,
-    PB_SET_store_cost,     PB_SET_load_cost,     PB_SET_slow_cap, PB_SET_policy,  PB_SET_store_per_unit,
-    PB_SET_load_per_unit,  PB_SET_seed,          PB_SET_ticks,    PB_SET_memory,
+    PB_SET_game,          PB_SET_objective, PB_SET_machine,  PB_SET_weights, PB_SET_tiers,
+    PB_SET_store_cost,    PB_SET_load_cost, PB_SET_slow_cap, PB_SET_policy,  PB_SET_store_per_unit,
+    PB_SET_load_per_unit, PB_SET_seed,      PB_SET_ticks,    PB_SET_memory,
 };
 
 void pbi_graph_file(const char *hash, char name[PBI_PATH_ROOM])
@@ -107,8 +107,8 @@ static pb_status read_document(pb_context *ctx, const pb_store *store, const cha
         if (number == 0 && strcmp(at, "pebble-sweep-cells/1") != 0)
             return damaged(ctx, id);
         if (number == 1 && strcmp(at, "version " PB_VERSION) != 0)
-            return pbi_fail(ctx, PB_EFORMAT, "a sweep of the store is of pebble %.40s, this is %s; use that one", at + 8,
-                            PB_VERSION);
+            return pbi_fail(ctx, PB_EFORMAT, "a sweep of the store is of pebble %.40s, this is %s; use that one",
+                            at + 8, PB_VERSION);
         if (number > 1 && !take_line(d, at))
             return damaged(ctx, id);
         at = next;
@@ -135,8 +135,8 @@ static pb_status read_graph(pb_context *ctx, const pb_store *store, const char *
     if (status == PB_OK)
         status = pb_graph_hash(ctx, *out, found);
     if (status == PB_OK && strcmp(found, hash) != 0)
-        status = pbi_fail(ctx, PB_EFORMAT, "the graph %.12s in the store is another one; remove its file, and sweep again",
-                          hash);
+        status = pbi_fail(ctx, PB_EFORMAT,
+                          "the graph %.12s in the store is another one; remove its file, and sweep again", hash);
     return status;
 }
 
@@ -161,8 +161,7 @@ static pb_status take_settings(pb_context *ctx, pbi_campaign *c, pb_arena *arena
     return status;
 }
 
-pb_status pbi_campaign_read(pb_context *ctx, const pb_store *store, const char *id, pb_arena *arena,
-                            pbi_campaign **out)
+pb_status pbi_campaign_read(pb_context *ctx, const pb_store *store, const char *id, pb_arena *arena, pbi_campaign **out)
 {
     document d;
     pbi_campaign *c = pb_arena_zero(arena, 1, sizeof *c);
@@ -182,7 +181,8 @@ pb_status pbi_campaign_read(pb_context *ctx, const pb_store *store, const char *
         return status;
     uint64_t limit = ctx->tick_limit;
     c->sweep.graph = c->base.graph;
-    c->state = (pbi_sweep_state){.ctx = ctx, .base = &c->base, .request = &c->request, .result = arena, .out = &c->sweep};
+    c->state =
+        (pbi_sweep_state){.ctx = ctx, .base = &c->base, .request = &c->request, .result = arena, .out = &c->sweep};
     ctx->tick_limit = c->ticks;
     status = pbi_sweep_begin(&c->state);
     ctx->tick_limit = limit;
@@ -283,8 +283,7 @@ static pb_status fill_shard(pb_context *ctx, const pb_store *store, const pbi_ca
     pbi_cell *list = NULL;
     uint32_t there = 0;
     pb_arena_init(&scratch, ctx);
-    pb_status status =
-        pbi_cells_list(ctx, &store->folder, pbi_shard_of(keys[0].key), &scratch, &list, &there);
+    pb_status status = pbi_cells_list(ctx, &store->folder, pbi_shard_of(keys[0].key), &scratch, &list, &there);
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         pbi_cell cell = {.state = PBI_CELL_TODO, .index = keys[i].index};
         if ((i && strcmp(keys[i - 1].key, keys[i].key) == 0) || pbi_cells_find(list, there, keys[i].key))

@@ -32,8 +32,8 @@ void pbi_graph_file(const char *hash, char name[PBI_PATH_ROOM]);
 void pbi_campaign_file(const char *id, const char *part, char name[PBI_PATH_ROOM]);
 bool pbi_campaign_there(const pb_store *store, const char *id);
 
-/* Reads a sweep. ctx->tick_limit is unchanged afterwards. PB_EFORMAT if the sweep or its graph is damaged, or of another
- * version of the library. */
+/* Reads a sweep. ctx->tick_limit is unchanged afterwards. PB_EFORMAT if the sweep or its graph is damaged, or of
+ * another version of the library. */
 pb_status pbi_campaign_read(pb_context *ctx, const pb_store *store, const char *id, pb_arena *arena,
                             pbi_campaign **out);
 /* The plans that were made while the caps were chosen, for the last pass. */

@@ -75,9 +75,10 @@ pb_status pb_store_collect(pb_context *ctx, pb_store *store, const char *id, pb_
     pbi_campaign *c = NULL;
     ctx->stopped = PB_GO_ON;
     pb_arena_init(&scratch, ctx);
-    pb_status status = pbi_campaign_there(store, id)
-                           ? pbi_campaign_read(ctx, store, id, result, &c)
-                           : pbi_fail(ctx, PB_EUNKNOWN, "the store has no sweep %.40s; `pebble store status` lists them", id);
+    pb_status status =
+        pbi_campaign_there(store, id)
+            ? pbi_campaign_read(ctx, store, id, result, &c)
+            : pbi_fail(ctx, PB_EUNKNOWN, "the store has no sweep %.40s; `pebble store status` lists them", id);
     if (status == PB_OK)
         status = pbi_campaign_known(ctx, store, c, result);
     if (status == PB_OK)

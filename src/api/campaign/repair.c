@@ -223,6 +223,8 @@ static pb_status clean_shard(broom *b, uint32_t shard)
     b->part = folder;
     pb_status status = pbi_folder_list(b->ctx, &b->store->folder, folder, sweep_name, b);
     if (status == PB_OK)
+        status = pbi_cells_prune(b->ctx, &b->store->folder, shard, &b->out->temporary);
+    if (status == PB_OK)
         status = pbi_cells_list(b->ctx, &b->store->folder, shard, &scratch, &list, &count);
     for (uint32_t i = 0; i < count && status == PB_OK; i++)
         status = check_cell(b, &list[i]);

@@ -1,9 +1,10 @@
 /* work.c -- a worker: takes cells, plans them, writes their rows, until none is left.
  *
- * Idea        shards in a circle, from a place of the worker's own, so that workers seldom want the same cell. A cell is
- *             taken by renaming its file. A round in which every cell was done, or planned by this process, is the last.
- * Invariants  every thread has its own context and arena; what is planned next is chosen under `taking`, sweeps are read
- *             under `reading`. A cell that does not become a row is put back, on every path.
+ * Idea        shards in a circle, from a place of the worker's own, so that workers seldom want the same cell. A cell
+ *             is taken by renaming its file. A round in which every cell was done, or planned by this process, is the
+ *             last.
+ * Invariants  every thread has its own context and arena; what is planned next is chosen under `taking`, sweeps are
+ *             read under `reading`. A cell that does not become a row is put back, on every path.
  */
 #define _XOPEN_SOURCE 700
 #include "api/campaign/work.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SLICE_NS = 20000000, DEFAULT_TIMEOUT_S = 60, BEATS_IN_TIMEOUT = 5 };
+enum { SLICE_NS = 5000000, DEFAULT_TIMEOUT_S = 60, BEATS_IN_TIMEOUT = 5 };
 
 static uint64_t now_of(const pbi_crew *c) { return c->ctx->clock_ns(c->ctx->callback_state); }
 
@@ -294,7 +295,8 @@ static void do_cell(pbi_hand *h, const pbi_cell *lease)
     if (lease->index < sweep->campaign->sweep.cell_count)
         status = plan_cell(h, sweep->campaign, lease, &done);
     else
-        status = pbi_fail(&h->ctx, PB_EFORMAT, "the store has a cell that its sweep has not; `pebble store gc` removes it");
+        status =
+            pbi_fail(&h->ctx, PB_EFORMAT, "the store has a cell that its sweep has not; `pebble store gc` removes it");
     let_go(c, sweep);
     if (!done)
         give_back(c, lease);
@@ -425,8 +427,9 @@ static pb_status limit_threads(pbi_crew *c)
                               "with --memory, or work without it",
                               ids[i]);
         else if (memory > c->options->memory)
-            status = pbi_fail(c->ctx, PB_EINVAL,
-                              "a cell of the sweep %.8s may use more memory than this worker has; give it more", ids[i]);
+            status =
+                pbi_fail(c->ctx, PB_EINVAL,
+                         "a cell of the sweep %.8s may use more memory than this worker has; give it more", ids[i]);
         most = memory > most ? memory : most;
     }
     pb_arena_release(&scratch);
