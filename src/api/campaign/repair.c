@@ -279,7 +279,7 @@ pb_status pb_store_clean(pb_context *ctx, pb_store *store, uint64_t timeout_ns, 
                           .own_process = process,
                           .timeout_ns = timeout_ns ? timeout_ns : UINT64_C(60000000000)};
     pb_status status = clean_round(&b);
-    while (status == PB_OK && b.unknown && now_of(ctx) - b.begin_ns <= b.watch.timeout_ns + pause) {
+    while (status == PB_OK && b.unknown && now_of(ctx) - b.begin_ns <= 2 * b.watch.timeout_ns + 5 * pause) {
         struct timespec t = {.tv_nsec = (long)pause};
         nanosleep(&t, NULL);
         b.unknown = 0;
