@@ -17,13 +17,13 @@ enum { PBI_MIXED_LAST, PBI_MIXED_TAPE, PBI_MIXED_STATE };
 
 typedef struct pb_mixed_plans {
     pb_mixed_spec spec;
-    uint64_t n;                                 /* the longest segment */
-    uint64_t state, tape;                       /* sizes in units */
-    uint64_t room[PB_MAX_MIXED_LEVELS];         /* units that are useful */
-    uint64_t stride[PB_MAX_MIXED_LEVELS];       /* of rows; 0: no limit */
-    uint64_t rows, top;                         /* `top`: the row in which everything is free */
-    uint64_t *cost;                             /* of a segment whose start is in the working state only */
-    uint8_t *first;                             /* PBI_MIXED_* + 4 * level */
+    uint64_t n;                           /* the longest segment */
+    uint64_t state, tape;                 /* sizes in units */
+    uint64_t room[PB_MAX_MIXED_LEVELS];   /* units that are useful */
+    uint64_t stride[PB_MAX_MIXED_LEVELS]; /* of rows; 0: no limit */
+    uint64_t rows, top;                   /* `top`: the row in which everything is free */
+    uint64_t *cost;                       /* of a segment whose start is in the working state only */
+    uint8_t *first;                       /* PBI_MIXED_* + 4 * level */
     /* By level, for segments whose start is stored there: where to split (0: impossible); bit 31: it stays stored when
      * the segment is entered again, else it is moved. */
     uint32_t *split[PB_MAX_MIXED_LEVELS];

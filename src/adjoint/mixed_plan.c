@@ -175,8 +175,7 @@ uint64_t pbi_mixed_again(const pbi_mixed_plans *p, uint32_t k, uint64_t row, uin
     return sum + p->cost[at];
 }
 
-pb_status pbi_mixed_solve(pb_context *ctx, const pb_mixed_spec *spec, uint64_t n, pb_arena *arena,
-                          pbi_mixed_plans *out)
+pb_status pbi_mixed_solve(pb_context *ctx, const pb_mixed_spec *spec, uint64_t n, pb_arena *arena, pbi_mixed_plans *out)
 {
     pb_mixed_spec limited = *spec;
     limited.steps = n;

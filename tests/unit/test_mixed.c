@@ -172,7 +172,8 @@ static uint32_t reversed(const search *q, uint32_t state, uint32_t left)
 static void expand(search *q, uint64_t cost, uint32_t state)
 {
     const pb_mixed_spec *spec = q->spec;
-    uint32_t left = state & 7, work = state >> 3 & 7, full = (1u << q->n) - 1, next = (state & ~(7u << 3)) | (work + 1) << 3;
+    uint32_t left = state & 7, work = state >> 3 & 7, full = (1u << q->n) - 1,
+             next = (state & ~(7u << 3)) | (work + 1) << 3;
     if (work < 7 && work + 1 == left)
         push(q, cost + spec->forward_cost + spec->reverse_cost, reversed(q, state, left - 1));
     else if (work < 7)
