@@ -47,6 +47,7 @@ exit_code cmd_price(app *a);
 exit_code cmd_coarsen(app *a);
 exit_code cmd_work(app *a);
 exit_code cmd_store(app *a);
+exit_code cmd_tree(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);
 

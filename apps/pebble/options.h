@@ -23,9 +23,10 @@ enum {
     ON_MACHINE = 32768,
     ON_PRICE = 65536,
     ON_COARSEN = 131072,
-    ON_WORK = 262144,
-    ON_STORE = 524288,
-    ON_ALL = 1048575
+    ON_TREE = 262144,
+    ON_WORK = 524288,
+    ON_STORE = 1048576,
+    ON_ALL = 2097151
 };
 
 typedef enum option_id {

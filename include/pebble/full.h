@@ -30,6 +30,7 @@
 #include "store.h"
 #include "summary.h"
 #include "sweep.h"
+#include "tree.h"
 #include "verify.h"
 #include "workload.h"
 
