@@ -61,13 +61,14 @@ export interface Model {
 
 export interface Actions {
   open(source: Source, view?: View): void;
-  openFile(file: File): void;
+  openFile(file: File, reading?: string): void;
   setCap(text: string): void;
   setGame(game: GameName | null): void;
   setStrategies(strategies: string[]): void;
   setAll(all: boolean): void;
   setPolicy(policy: string | null): void;
   setPrices(prices: Prices | null): void;
+  setBorrow(borrow: string | null): void;
   setMachine(machine: MachineChoice | null): void;
   setWeights(weights: WeightTexts): void;
   setEffort(effort: { timeMs: number } | { ticks: number }): void;

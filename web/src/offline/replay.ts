@@ -101,6 +101,7 @@ export class Replay implements Actions {
   setAll(): void {}
   setPolicy(): void {}
   setPrices(): void {}
+  setBorrow(): void {}
   setMachine(): void {}
   setEffort(): void {}
   planAgain(): void {}
