@@ -179,7 +179,11 @@ export class Api {
     return this.json(`/api/graphs/${graph}/node?node=${node}`, { signal });
   }
 
+  /** For tests: what the moves of a plan wait for. */
+  beforeFrames: (() => Promise<void>) | null = null;
+
   async frames(plan: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+    await this.beforeFrames?.();
     return (await this.call(`/api/plans/${plan}/frames`, { signal })).arrayBuffer();
   }
 

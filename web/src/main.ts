@@ -4,6 +4,7 @@ import { Api } from "./api";
 import { Controller } from "./controller";
 import { LocalCore } from "./core/local";
 import { debounce, h } from "./dom";
+import type { SheetCell } from "./export/sheet";
 import { Exports } from "./exports";
 import { ViewHistory } from "./history";
 import { installKeys } from "./keys";
@@ -79,8 +80,11 @@ const topbar = new TopBar({
   exportPlan: (kind) => void exportsOf.plan(kind),
   exportGraph: () => void exportsOf.graph(),
   exportPicture: (kind) => {
-    if (scene) void exportsOf.picture(kind, scene);
+    if (scene) void exportsOf.picture(kind, sheetCells(), readTheme(model.view.theme));
   },
+  exportFilm: () => void exportsOf.film(playback, sheetCells, readTheme(model.view.theme)),
+  exportCsv: (kind) => exportsOf.csv(kind),
+  exportHtml: () => void exportsOf.html(),
   copyLink,
   toggleTheme,
   help: () => help.toggle(),
@@ -197,6 +201,11 @@ function playPause(): void {
   // The first picture shows the peak; playing starts at the first move.
   if (!playback.playing && controller.atPoster && playback.player) playback.seek(0);
   playback.toggle();
+}
+
+/** The graphs that are shown, for a picture of all. */
+function sheetCells(): SheetCell[] {
+  return scene ? [{ scene, row: model.shown, player: model.player }, ...beside.pictures()] : [];
 }
 
 function openGallery(): void {
@@ -414,7 +423,12 @@ void controller.start();
 // For tests and measurements only.
 declare global {
   interface Window {
-    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean; holdFrames(until: () => Promise<void>): void };
   }
 }
-window.pebble = { scene: () => scene, playback, settled: () => controller.settled && !cap.pending };
+window.pebble = {
+  scene: () => scene, playback, settled: () => controller.settled && !cap.pending,
+  holdFrames: (until) => {
+    api.beforeFrames = until;
+  },
+};

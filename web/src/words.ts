@@ -49,6 +49,14 @@ export const STATE_NAMES: { key: string; name: string; text: string }[] = [
   { key: "loading", name: "loading", text: "It is being copied from slow memory." },
 ];
 
+/** The states that occur in a game. */
+export function shownStates(game: GameName | null): typeof STATE_NAMES {
+  const skip = new Set<string>();
+  if (game !== "reversible") skip.add("uncomputing");
+  if (game !== "tiered" && game !== "timed") for (const key of ["slow", "loading", "storing"]) skip.add(key);
+  return STATE_NAMES.filter((state) => !skip.has(state.key));
+}
+
 export function rowKey(row: Row): string {
   return `${row.asked ?? row.strategy}/${row.game}`;
 }

@@ -122,9 +122,9 @@ export class ComparisonTable implements Panel {
     // What no plan has, or what decides nothing under these weights, is left out.
     const costs = ranking.weights.parts[0] > 0n || ranking.weights.parts[1] > 0n;
     const none = (pick: (m: Metrics) => number | string): boolean => !model.entries.some((entry) => entry.row.metrics && Number(pick(entry.row.metrics)));
-    this.table.classList.toggle("no-recompute", none((m) => m.recompute));
-    this.table.classList.toggle("no-uncompute", none((m) => m.uncompute));
-    this.table.classList.toggle("no-io", none((m) => m.io));
+    const parts = [none((m) => m.recompute), none((m) => m.uncompute), none((m) => m.io)];
+    for (const [i, name] of ["no-recompute", "no-uncompute", "no-io"].entries()) this.table.classList.toggle(name, parts[i]);
+    this.table.classList.toggle("many", parts.filter((absent) => !absent).length > 1); // in a narrow window others make room for them
     // Where each operation costs one unit, the total is their number.
     this.table.classList.toggle("no-operations", model.entries.every(({ row }) => !row.metrics || String(row.operations) === String(row.metrics.makespan)));
     this.table.classList.toggle("no-flux", ranking.weights.parts[1] === 0n && !model.view.all);
