@@ -168,7 +168,7 @@ test("plans play side by side on one clock, and one that does not fit stops in r
   assert.ok(await cells.nth(0).evaluate((cell) => cell.classList.contains("over")), "in red");
   assert.match((await cells.nth(1).textContent()) ?? "", /done, 220.% extra/);
   // By work: when the shown plan is at half of its work, so are the others. By moves: at the same move.
-  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number(/move (\d+)/.exec(cell.textContent ?? "")?.[1])));
+  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.step)));
   await page.evaluate(() => window.pebble.playback.seek(60));
   const work = await page.evaluate(() => window.pebble.playback.player!.frames.time[59]);
   assert.deepEqual(await steps(), [work + 1, work + 1], "every move of these two is an operation of one unit");
@@ -195,7 +195,7 @@ test("memory over time by value: the pointer names what is in memory, a click fo
   const box = await chart.boundingBox();
   assert.ok(box);
   // The lowest band above memory that is always in use: whatever the plan, the pointer finds a value somewhere in this column.
-  const tip = page.locator(".memory-chart-tip");
+  const tip = page.locator(".memory-chart-tip:not(.lane-tip)");
   let text = "";
   let y = box.y + box.height - 24;
   for (; y > box.y && !/in memory from move/.test(text); y -= 3) {
@@ -534,7 +534,7 @@ test("a link with a small graph inside shows the same moves in another browser p
     const { op, node } = window.pebble.playback.player!.frames;
     return [...op].map((one, i) => `${one} ${node[i]}`).join();
   });
-  const first = await load("", { picture: false });
+  const first = await load("#family=chain&ticks=20000", { picture: false });
   await by(first.page, "file-input").setInputFiles(file);
   await page60(first.page);
   await setCap(first.page, "70%");

@@ -185,7 +185,10 @@ export class BesidePanel implements Panel {
   drawStep(): void {
     if (!this.model || !this.cells.length) return;
     const clock = this.playback.time;
-    for (const cell of this.cells) cell.element.classList.toggle("over", cell.draw(this.model, clock, this.theme));
+    for (const cell of this.cells) {
+      cell.element.classList.toggle("over", cell.draw(this.model, clock, this.theme));
+      cell.element.dataset.step = String(cell.player?.step ?? 0);
+    }
     this.host.classList.toggle("over", this.main.draw(this.model, clock, this.theme));
   }
 
