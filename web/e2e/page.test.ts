@@ -728,7 +728,7 @@ test("a server that is killed while planning is reported, and the page continues
   await page.waitForFunction(() => document.querySelector("[data-testid=graph-name]")?.textContent === "mortal.json");
   await ready(page);
   await by(page, "time").selectOption("60000");
-  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
+  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? "") && !window.pebble.loading()); // the other rows are there
   const plan = await by(page, "plan-name").textContent();
   await mortal.kill();
   await by(page, "server-banner").waitFor();

@@ -573,6 +573,11 @@ export class Controller implements Actions {
     return quiet && this.loaded === this.playing && this.drawing === null && this.beside.settled;
   }
 
+  /** The moves of a plan are on their way. */
+  get isLoading(): boolean {
+    return this.loaded !== this.playing;
+  }
+
   /** The playhead has not been moved yet: playing starts at the beginning. */
   get atPoster(): boolean {
     return this.poster;

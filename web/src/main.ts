@@ -423,11 +423,11 @@ void controller.start();
 // For tests and measurements only.
 declare global {
   interface Window {
-    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean; holdFrames(until: () => Promise<void>): void };
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean; loading: () => boolean; holdFrames(until: () => Promise<void>): void };
   }
 }
 window.pebble = {
-  scene: () => scene, playback, settled: () => controller.settled && !cap.pending,
+  scene: () => scene, playback, settled: () => controller.settled && !cap.pending, loading: () => controller.isLoading,
   holdFrames: (until) => {
     api.beforeFrames = until;
   },
