@@ -157,3 +157,48 @@ test("borrowed memory and the size of slow memory are fields, and plans use them
   await page.waitForFunction(() => !location.hash.includes("borrow"));
   await close();
 });
+
+test("a small graph is changed by hand, and Back undoes it", options, async () => {
+  const { page, errors, close } = await load("#family=tree&p.height=3&cap=none&strategies=last-use");
+  const nodes = async (): Promise<number> => Number(((await by(page, "graph-size").textContent()) ?? "").replace(/\D/g, ""));
+  const follow = async (name: string): Promise<void> => {
+    await page.keyboard.press("/");
+    await by(page, "find-input").fill(name);
+    await by(page, "find-input").press("Enter");
+    await page.waitForFunction((wanted) => document.querySelector("[data-testid=node-name]")?.textContent === wanted, name);
+    await page.waitForFunction(() => (document.querySelector("[data-testid=edit-cost]") as HTMLInputElement).value !== "");
+    if (!(await by(page, "editor").evaluate((one: HTMLDetailsElement) => one.open))) await by(page, "editor").locator("summary").click();
+  };
+  const size = (text: string): Promise<unknown> => page.waitForFunction((wanted) => document.querySelector("[data-testid=graph-size]")?.textContent === wanted, text);
+  const before = await nodes();
+  const name = await page.evaluate(() => document.querySelector("[data-testid=now]")?.textContent?.split(" ")[1] ?? "");
+  await follow(name);
+  await by(page, "edit-add").click();
+  await size(`${before + 1} nodes`);
+  await ready(page);
+  await page.waitForFunction(() => document.querySelector("[data-testid=node-name]")?.textContent === "new1");
+  await follow("new1");
+  await by(page, "edit-size").fill("9");
+  await by(page, "edit-apply").click();
+  await page.waitForFunction(() => document.querySelector("[data-testid=inspector] .facts")?.textContent?.includes("size 9"));
+  await ready(page);
+  assert.ok(await page.evaluate(() => window.pebble.playback.player!.frames.peak >= 9));
+  await follow("new1");
+  await by(page, "edit-reads").fill("nobody");
+  await by(page, "edit-apply").click();
+  await page.waitForFunction(() => /no node called nobody/.test(document.querySelector("[data-testid=edit-error]")?.textContent ?? ""));
+  await by(page, "edit-remove").click();
+  await size(`${before} nodes`);
+  await ready(page);
+  const back = (): Promise<unknown> => page.evaluate(() => history.back());
+  await back();
+  await size(`${before + 1} nodes`);
+  await ready(page);
+  await back();
+  await page.waitForFunction(() => (window.pebble.playback.player?.frames.peak ?? 9) < 9);
+  await ready(page);
+  await back();
+  await size(`${before} nodes`);
+  assert.deepEqual(errors, []);
+  await close();
+});

@@ -8,7 +8,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { launch, missing, openPage, ready, scratch, startServer, type Opened, type Server } from "./support";
 
 const options = { skip: missing() ?? false };
-const TREE = "#family=tree&p.height=4&cap=20&strategies=cache-all;last-use;bennett&beside=cache-all/remat;bennett/reversible&weights=2,0,1&step=12";
+const TREE = "#family=tree&p.height=4&cap=20&strategies=cache-all;last-use;bennett&beside=cache-all/remat;bennett/reversible&weights=2,0,1";
 const by = (page: Page, id: string): Locator => page.getByTestId(id);
 let server: Server;
 let browser: Browser;
@@ -22,6 +22,7 @@ before(async () => {
   browser = await launch();
   opened = await openPage(browser, server.address + TREE);
   await ready(opened.page);
+  await opened.page.keyboard.press("End");
 });
 
 after(async () => {

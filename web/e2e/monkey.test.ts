@@ -74,7 +74,10 @@ async function act(page: Page, next: () => number): Promise<string> {
     return `window ${wide}`;
   }
   if (kind < 0.67) {
-    await page.evaluate((by) => history.go(by), next() < 0.7 ? -1 : 1);
+    await page.evaluate((by) => {
+      const { currentEntry } = (window as unknown as { navigation: { currentEntry: { index: number } } }).navigation;
+      if (by > 0 || currentEntry.index > 0) history.go(by); // not to what was before the page
+    }, next() < 0.7 ? -1 : 1);
     return "back or forward";
   }
   // A control that is visible, by its number. Not those that leave the page or plan for minutes.

@@ -13,6 +13,7 @@ import { Player } from "./player";
 import { minCap } from "./proved";
 import { closedPicture, plainPicture, type Picture } from "./scene/picture";
 import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
+import { named, type GraphDocument } from "./edit";
 import { openDimensions } from "./reading";
 import { closesGroups, defaultView, galleryView, STRATEGIES_TIMED, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
@@ -207,6 +208,24 @@ export class Controller implements Actions {
       if (open.length) this.on.askReading(file.name, open, (how) => this.openFile(file, how));
       else this.fail(`${file.name} cannot be opened`, reason);
     }
+  }
+
+  /** Opens the graph with a change made by hand; `change` returns the node to follow. Back undoes it. */
+  async edit(change: (graph: GraphDocument) => string | null): Promise<void> {
+    const { graph, view } = this.model;
+    if (!graph) return;
+    const { blob } = await this.api.graphFile(graph.id);
+    const document = named(await blob.text());
+    const followed = change(document);
+    const node = document.nodes.findIndex((one) => one.name === followed);
+    const name = `${graph.name.replace(/(, changed)?\.json$/i, "")}, changed.json`;
+    const file = new File([JSON.stringify(document)], name, { type: "application/json" });
+    const next = { ...view, source: null, step: null, camera: null, open: [], node: node < 0 ? null : node };
+    await this.load(name, next, async (signal) => {
+      const changed = await this.api.openFile(file, "", signal);
+      this.file = { file, hash: changed.hash };
+      return changed;
+    });
   }
 
   /** A graph that the server already has. */

@@ -124,8 +124,8 @@ function assemble(): void {
     stage.element,
     h("aside", { class: "right", "aria-label": "Comparison" }, ...right.map((panel) => panel.element), inspector.element),
     transport.element,
-    spoken.element,
   );
+  stage.element.append(spoken.element);
   stage.canvas.setAttribute("aria-describedby", "scene-text");
 }
 

@@ -3,6 +3,7 @@ import type {
   About, ApiErrorBody, Bound, GameName, GraphInfo, Incumbent, NodeExplain, NodeInfo, Prices, Progress, Row, Sweep, WeightTexts,
 } from "./api";
 import type { Frames, Layout } from "./binary";
+import type { GraphDocument } from "./edit";
 import { parseWeights, winnerOf, type Weights } from "./exact";
 import type { MachineChoice } from "./machine";
 import type { Player } from "./player";
@@ -81,6 +82,7 @@ export interface Actions {
   setMemory(memory: View["memory"]): void;
   setPlace(place: number): void;
   seek(step: number): void;
+  edit(change: (graph: GraphDocument) => string | null): Promise<void>;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;
   setLayout(change: Partial<Pick<View, "lanes" | "groups" | "open">>): void;

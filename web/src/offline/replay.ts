@@ -101,6 +101,9 @@ export class Replay implements Actions {
   setAll(): void {}
   setPolicy(): void {}
   setPrices(): void {}
+  edit(): Promise<void> {
+    return Promise.resolve();
+  }
   setBorrow(): void {}
   setMachine(): void {}
   setEffort(): void {}

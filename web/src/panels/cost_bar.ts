@@ -25,7 +25,7 @@ export class CostBars implements Panel {
       h(
         "div",
         { class: "chart-head" },
-        h("h3", { "data-tip": TERMS.cost }, "Cost"),
+        h("h2", { "data-tip": TERMS.cost }, "Cost"),
         h("span", { class: "cost-keys" }, ...PARTS.map((part) => h("span", { class: `key part-${part.css}` }, part.name))),
       ),
       this.list,

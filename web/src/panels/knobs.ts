@@ -108,11 +108,11 @@ export class Knobs implements Panel {
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Rules and strategies" },
-      h("h3", { "data-tip": TERMS.game }, "Game"),
+      h("h2", { "data-tip": TERMS.game }, "Game"),
       h("div", { class: "segments", role: "group", "aria-label": "Game" }, ...this.games),
       this.prices,
       this.error,
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
+      h("div", { class: "knob-row" }, h("h2", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
       this.chips,
       h(
         "div",

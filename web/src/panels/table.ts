@@ -70,7 +70,7 @@ export class ComparisonTable implements Panel {
         h(
           "button",
           {
-            type: "button", "data-tip": column.tip, "data-testid": `sort-${column.key}`, "aria-label": `Sort by ${column.key}`,
+            type: "button", "data-tip": column.tip, "data-testid": `sort-${column.key}`, "aria-label": column.label ? null : `Sort by ${column.key}`,
             click: () => this.sortBy(column.key),
           },
           column.label,

@@ -72,7 +72,7 @@ export class WeightKnobs implements Panel {
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Weights" },
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "Weights"), this.note),
+      h("div", { class: "knob-row" }, h("h2", { "data-tip": TERMS.cost }, "Weights"), this.note),
       ...NAMES.map((one, i) =>
         h(
           "div",
