@@ -117,6 +117,8 @@ const command commands[] = {
      "pebble run synthetic --cap 40%\tprofile, plan, run, and compare with the prediction\n"
      "pebble run synthetic:batch=64 --cap 2MiB --steps 10\tten steps in 2 MiB of memory\n"
      "pebble run synthetic --cap 20% --slow /var/tmp\twith a file as slow memory\n"
+     "pebble run synthetic --cap 40% --compare --weights 0.1s/GiB,0,1\tseveral strategies in one table\n"
+     "pebble run synthetic --cap 40% --check\tare the kernels deterministic?\n"
      "pebble run synthetic --cap 40% --profile p.json -o plan.json\tuse measured costs; write the schedule\n"
      "pebble run synthetic --cap 40% --profile p.json --plan plan.json\trun it again\n",
      "All values, workspace and parameters are in one block that is not larger than the cap. The results are compared "

@@ -177,6 +177,27 @@ pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *ti
 pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char *axis, uint32_t buckets, uint64_t *fast,
                              uint64_t *slow);
 
+/* ---- running plans with kernels of the caller ---- */
+
+/* What the caller does: writes a value that is given, computes a node, sets up fixed memory before the first step,
+ * reads a value that is resident at the end of a step. */
+typedef enum pb_duty { PB_DUTY_FILL, PB_DUTY_COMPUTE, PB_DUTY_FIXED, PB_DUTY_RESULT } pb_duty;
+/* `numbers`: the step; how often the node was computed before in this step; the recipe (0: its own inputs); 1 if only
+ * by-products are needed. `value` has addresses by node (NULL: not in memory); only those of inputs and results may be
+ * read. `workspace` and `fixed` as in engine.h. Returns 0; anything else ends the run. */
+#define PB_DUTY_FIELDS 4
+typedef int (*pb_own_kernel)(void *state, uint32_t duty, uint32_t node, const uint64_t *numbers, void *const *value,
+                             void *workspace, void *fixed);
+/* How pb_session_run works: numbers by name, and the folder of slow memory, which the next run takes. "steps" (1),
+ * "align" (64), "max_block" (no limit), "check" (1: every kernel runs twice, see engine.h). */
+pb_status pb_session_run_number(pb_session *s, const char *name, uint64_t value);
+pb_status pb_session_run_slow(pb_session *s, const char *path);
+/* Runs a plan of a graph with sizes in bytes in one block of memory. The text is a JSON object: the figures of the
+ * last step (peak and block are the largest of all steps) with planned_peak, times of all steps, node_ns (the shortest
+ * time of each node), and the nodes that `differs` lists. The kernel is called on this thread; it must not use the
+ * session. */
+pb_status pb_session_run(pb_session *s, const pb_plan_result *p, pb_own_kernel kernel, void *state);
+
 /* ---- many plans, and graphs ---- */
 
 /* Compares strategies under the session's cap: those of the setting strategy, else all; in the game that is set,

@@ -54,6 +54,11 @@ struct pb_session {
     pb_level level[PB_MAX_LEVELS];
     uint32_t level_count;
 
+    /* How the next plan is run. */
+    uint64_t run_steps, run_align, run_max_block;
+    bool run_check;
+    char *run_slow;
+
     /* Measurements to fit a machine to. */
     pb_machine_sample *samples;
     uint32_t sample_count;
