@@ -51,8 +51,8 @@ pb_status graph_complete(stored_graph *g, const char *name)
 static const struct {
     const char *argument;
     pb_setting setting;
-} reading_arguments[] = {{"dims", PB_SET_dims},   {"batch", PB_SET_batch}, {"train", PB_SET_train}, {"optimizer", PB_SET_optimizer},
-                         {"grads", PB_SET_grads}, {"inputs", PB_SET_inputs}};
+} reading_arguments[] = {{"dims", PB_SET_dims},           {"batch", PB_SET_batch}, {"train", PB_SET_train},
+                         {"optimizer", PB_SET_optimizer}, {"grads", PB_SET_grads}, {"inputs", PB_SET_inputs}};
 enum { READING_ARGUMENTS = sizeof reading_arguments / sizeof *reading_arguments };
 
 static pb_status read_arguments(const request *r, stored_graph *g, pb_read_options *reading)

@@ -59,7 +59,7 @@ test("pictures show all plans, with legend and figures", options, async () => {
   assert.ok(Math.abs(width - 2 * shown.width) <= 4, `${width} pixels for ${shown.width}`);
   assert.ok(height > 2 * shown.height + 300, "there is room for figures and memory over time");
   const svg = (await save("export-svg")).bytes.toString();
-  for (const words of ["31 nodes", "cap 20 pebbles", "peak ", "program order", "stopped: needs 21 pebbles, 1 pebble over the cap", "in memory", "recomputing", "memory over time"])
+  for (const words of ["31 nodes", "cap 20 pebbles", "peak ", "program order", "stops: needs 21 pebbles", "1 pebble over the cap", "in memory", "recomputing", "memory over time"])
     assert.ok(svg.includes(words), words);
   const drawn = await opened.page.evaluate((text) => {
     const parsed = new DOMParser().parseFromString(text, "image/svg+xml");

@@ -21,7 +21,7 @@ export interface SheetCell {
 
 const PAD = 16;
 const HEAD = 66; // title and figures
-const CELL = 36; // name and state of each plan
+const CELL = 52; // name and state of each plan
 const LEGEND = 28;
 const CHART = 128;
 const STATE_KEYS = ["never", "evicted", "resident", "computing", "recomputing", "uncomputing", "slow", "both", "loading", "storing"];
@@ -54,15 +54,15 @@ function headline(model: Model): string[] {
   return [title, facts.join(" · ")];
 }
 
-function stateOf(cell: SheetCell, model: Model): { text: string; over: boolean } {
+function stateOf(cell: SheetCell, model: Model): { lines: string[]; over: boolean } {
   const { player, row } = cell;
-  if (!player || !row || !model.graph) return { text: "", over: false };
+  if (!player || !row || !model.graph) return { lines: [], over: false };
   const { frames, step } = player;
   const used = step > 0 ? frames.during[step - 1] : player.memory(0);
   const unit = model.graph.size_unit;
   const over = !row.plan && step >= frames.moveCount && used > frames.cap;
-  if (over) return { text: `stopped: needs ${amount(used, unit)}, ${amount(used - frames.cap, unit)} over the cap`, over };
-  return { text: `move ${group(step)} of ${group(frames.moveCount)} · ${amount(used, unit)} in memory`, over };
+  if (over) return { lines: [`stops: needs ${amount(used, unit)}`, `${amount(used - frames.cap, unit)} over the cap`], over };
+  return { lines: [`move ${group(step)} of ${group(frames.moveCount)}`, `${amount(used, unit)} in memory`], over };
 }
 
 /** Everything but the graphs. */
@@ -77,10 +77,10 @@ function drawAround(pen: Pen, model: Model, cells: readonly SheetCell[], theme: 
   let left = 0;
   for (const cell of cells) {
     const room = cell.scene.size.width - 2 * PAD;
-    const { text, over } = stateOf(cell, model);
+    const { lines, over } = stateOf(cell, model);
     const colour = over ? theme.states[NodeState.Recomputing] : null;
     pen.text(left + PAD, HEAD + 14, cell.row ? rowName(cell.row) : "", { fill: colour ?? theme.text, size: 12.5, bold: true }, room);
-    pen.text(left + PAD, HEAD + 30, text, { fill: colour ?? soft, size: 11.5 }, room);
+    for (const [i, text] of lines.entries()) pen.text(left + PAD, HEAD + 30 + 15 * i, text, { fill: colour ?? soft, size: 11.5 }, room);
     left += cell.scene.size.width;
   }
   drawLegend(pen, model, theme, HEAD + CELL + height + 18);
