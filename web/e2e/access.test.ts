@@ -83,6 +83,7 @@ test("the picture has an equivalent as text, steps are announced, and sliders st
   await page.waitForFunction(() => /^Move 1 of \d+: compute \S+\. 1 pebble of 20 pebbles in memory\.$/.test(document.querySelector("[data-testid=announced]")?.textContent ?? ""));
   await page.keyboard.press("Space");
   await page.waitForFunction(() => document.querySelector("[data-testid=announced]")?.textContent === "Playing.");
+  await page.waitForFunction(() => window.pebble.playback.player!.step > 3);
   await page.keyboard.press("Space");
   await page.waitForFunction(() => /^Move/.test(document.querySelector("[data-testid=announced]")?.textContent ?? ""));
   const silent = await page.locator("input[type=range], [role=slider]").evaluateAll((all) => all.filter((one) => !one.getAttribute("aria-valuetext")).map((one) => one.outerHTML.slice(0, 100)));

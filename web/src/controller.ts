@@ -163,6 +163,8 @@ export class Controller implements Actions {
       const next = view ?? { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
+    this.model.phase = "opening"; // at once, so that the address is not written with the view that is left
+    this.model.opening = source.name;
     void this.reopen(source, view ?? this.model.view);
   }
 

@@ -51,6 +51,7 @@ let scene: Scene | null = null;
 let charts: Charts | null = null;
 let owned = false; // the user has moved the camera
 let renderDue = false;
+let savedView: View | null = null;
 
 const controller = new Controller(
   api,
@@ -137,7 +138,7 @@ function renderSoon(): void {
     for (const panel of panels) panel.update(model);
     scene?.select(model.following?.index ?? null);
     document.title = model.graph ? `${model.graph.name} · Pebble-Bridge` : "Pebble-Bridge";
-    saveSoon();
+    if (savedView !== model.view && model.phase === "ready") saveNow(); // a choice, at once: Back may follow
   });
 }
 
@@ -255,14 +256,18 @@ function presentView(): View {
   };
 }
 
-const saveSoon = debounce(300, () => {
-  if (model.view.source && model.phase !== "opening") past.save(presentView(), controller.autoCap);
-});
+function saveNow(): void {
+  if (!model.view.source || model.phase === "opening") return;
+  saveSoon.cancel();
+  savedView = model.view;
+  past.save(presentView(), controller.autoCap);
+}
+
+const saveSoon = debounce(300, saveNow);
 
 function copyLink(): void {
   if (!model.view.source) return;
-  saveSoon.cancel();
-  past.save(presentView(), controller.autoCap);
+  saveNow();
   const fragment = toFragment(presentView());
   void exportsOf.link(location.origin + location.pathname + fragment);
 }
