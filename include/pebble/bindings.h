@@ -249,6 +249,14 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
                                 pb_stream **out);
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out);
 
+/* States and tapes of different sizes: one more level with its costs of writing and reading a state and a tape; then
+ * the schedule. Numbers: sizes of a state and a tape, costs of a step and an adjoint step. Steps UINT64_MAX: not known
+ * in advance; then pb_stream_online_steps gives the forward steps, and pb_session_mixed_end, called once after the
+ * last of them, plans the backward pass. */
+pb_status pb_session_add_mixed_level(pb_session *s, uint64_t size, const uint64_t costs[4]);
+pb_status pb_session_mixed(pb_session *s, uint64_t steps, const uint64_t numbers[4], pb_stream **out);
+pb_status pb_session_mixed_end(pb_session *s, pb_stream *stream);
+
 /* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*),
  * from and to (pb_storage). Returns how many: fewer than `room` only at the end. Only one thread at a time may use a
  * stream. */
@@ -258,7 +266,7 @@ uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows);
  * step; pb_stream_actions then gives the backward pass. */
 uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows);
 void pb_stream_online_end(pb_stream *stream);
-/* The cost of all actions of a multi-level stream; 0 for others. */
+/* The cost of all actions of a multi-level or mixed stream (after the end, if that is set); 0 for others. */
 uint64_t pb_stream_cost(const pb_stream *stream);
 /* The cost of pb_session_revolve in closed form, as text: a JSON object with forward_steps, writes, reads, actions
  * and repetitions. */
