@@ -63,7 +63,7 @@ static pb_status add_scalar(reader *r, pb_buffer *into, uint32_t field)
         return pbi_field_fail(&r->json, (pbi_field){fields[field].field, NULL, 0},
                               "must be a number or a list of numbers, not %s", pbi_json_kind_name(kind));
     }
-    return status != PB_OK ? status : pb_buffer_add(into, text.bytes, text.length) ? PB_OK : PB_ENOMEM;
+    return status != PB_OK ? status : pbi_bytes_add(into, text.bytes, text.length) ? PB_OK : PB_ENOMEM;
 }
 
 static pb_status read_value(reader *r, uint32_t field, const char **out)
@@ -81,12 +81,12 @@ static pb_status read_value(reader *r, uint32_t field, const char **out)
             status = pbi_json_item(&r->json, &more);
             if (status != PB_OK || !more)
                 break;
-            if (!first && !pb_buffer_add(&text, ",", 1))
+            if (!first && !pbi_bytes_add(&text, ",", 1))
                 return PB_ENOMEM;
             status = add_scalar(r, &text, field);
         }
     }
-    if (status == PB_OK && !pb_buffer_add(&text, "", 1))
+    if (status == PB_OK && !pbi_bytes_add(&text, "", 1))
         return PB_ENOMEM;
     *out = text.bytes;
     return status;
@@ -217,7 +217,7 @@ static pb_status add_cell(reader *r, pbi_text *text, pbi_place place, const char
     while (whole /= 10);
     (void)r;
     bool first = into->length == 0;
-    return (first || pb_buffer_add(into, ",", 1)) && pb_buffer_add(into, number + at, strlen(number + at)) ? PB_OK
+    return (first || pbi_bytes_add(into, ",", 1)) && pbi_bytes_add(into, number + at, strlen(number + at)) ? PB_OK
                                                                                                            : PB_ENOMEM;
 }
 
