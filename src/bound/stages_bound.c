@@ -287,23 +287,23 @@ static energy energies(const pbi_stages *s, uint32_t c)
     return e;
 }
 
-/* The least number of the `late` micro-batches that are computed twice after the first B, if u of the early ones are
- * still in memory then: the rest must fit into memory times what remains of the span. */
-static uint64_t most_dropped(const pbi_stages *s, uint32_t c, uint64_t late, uint64_t early, uint64_t u)
+/* The least time after the first B, if u of the early micro-batches are still in memory then: d of the late ones are
+ * computed twice, and what all of them hold must fit into memory times that time. */
+static uint64_t time_after(const pbi_stages *s, uint32_t c, uint64_t early, uint64_t u)
 {
     const pbi_stage_part *p = &s->part[c];
     const energy e = energies(s, c);
     double b = (double)p->b, w = (double)p->w, n = (double)u;
     double fixed = n * (n + 1) / 2 * b * (double)saved(p) + n * w * (double)p->saved_w + (double)(early - u) * e.early;
-    for (uint64_t d = 0; d <= late; d++) {
-        double time = (double)((s->micro - u + d) * p->f + s->micro * (p->b + p->w));
-        if (fixed + (double)(late - d) * e.kept + (double)d * e.dropped <= e.room * time * (1 + 1e-9))
-            return d;
+    uint64_t late = s->micro - early, base = (s->micro - u) * p->f + s->micro * (p->b + p->w), least = UINT64_MAX;
+    for (uint64_t d = 0; d <= late && base + d * p->f < least; d++) {
+        double time = (fixed + (double)(late - d) * e.kept + (double)d * e.dropped) / e.room * (1 - 1e-9);
+        uint64_t held = time < 1e18 ? (uint64_t)time : UINT64_MAX / 4;
+        least = smaller(least, larger(held, base + d * p->f));
     }
-    return late;
+    return least;
 }
 
-/* Busy time after the first B is what forces the span, so idle time only helps memory: it is counted in place of d. */
 static uint64_t bound_energy_of(const pbi_stages *s, uint32_t c)
 {
     const pbi_stage_part *p = &s->part[c];
@@ -312,11 +312,8 @@ static uint64_t bound_energy_of(const pbi_stages *s, uint32_t c)
         return 0;
     for (uint64_t early = smaller(s->micro, trip / p->f); early <= s->micro; early++) {
         uint64_t first = larger(trip, early * p->f);
-        for (uint64_t u = 0; u <= smaller(held, early); u++) {
-            uint64_t d = most_dropped(s, c, s->micro - early, early, u);
-            uint64_t all = first + (s->micro - u + d) * p->f + s->micro * (p->b + p->w);
-            least = smaller(least, d ? all - p->f + 1 : all);
-        }
+        for (uint64_t u = 0; u <= smaller(held, early); u++)
+            least = smaller(least, first + time_after(s, c, early, u));
     }
     return least;
 }

@@ -22,4 +22,7 @@ pb_status pbi_stages_try_rules(pbi_stages_search *x, uint64_t trials);
 /* Orders: small changes of the best plan, for a number of trials. */
 pb_status pbi_stages_try_orders(pbi_stages_search *x, uint64_t trials, double warm);
 
+/* Plans for fewer micro-batches, with a stretch repeated until there are enough. */
+pb_status pbi_stages_try_few(pbi_stages_search *x, uint32_t few, uint64_t trials);
+
 #endif
