@@ -3,6 +3,8 @@
 
 #include "base/checked.h"
 
+enum { MOST_MICRO = 2000 };
+
 typedef struct bounder {
     const pbi_stages *s;
     bool span;
@@ -138,17 +140,28 @@ static uint64_t idle_windows(const pbi_stages *s, uint32_t c)
     return most_held(s, c) < s->micro ? before + after : larger(before, after);
 }
 
-/* After the start of the last first F: n Bs are pending, and those above K must be recomputed. */
+/* Of n pending Bs and q more pending Ws, those that memory cannot hold: each needs another F. */
+static uint64_t not_held(const pbi_stages *s, uint32_t c, uint64_t n, uint64_t q)
+{
+    const pbi_stage_part *p = &s->part[c];
+    uint64_t room = room_in_forward(s, c);
+    if (room == UINT64_MAX || !saved(p))
+        return 0;
+    uint64_t weights = p->saved_w ? smaller(q, room / p->saved_w) : q;
+    uint64_t both = smaller(n, (room - weights * p->saved_w) / saved(p));
+    return n - both + q - weights;
+}
+
+/* After the start of the last first F. For large m this takes too long. */
 static uint64_t idle_again(const pbi_stages *s, uint32_t c)
 {
     const pbi_stage_part *p = &s->part[c];
-    uint64_t trip = round_trip(s, c) + p->b + p->w, least = UINT64_MAX, held = most_held(s, c), room = room_in_forward(s, c);
-    for (uint64_t n = 1; n <= s->micro; n++) {
-        uint64_t kept = smaller(n, held), left = room == UINT64_MAX ? UINT64_MAX : room - kept * saved(p);
-        uint64_t more = p->saved_w ? smaller(s->micro - n, left / p->saved_w) : s->micro - n;
-        uint64_t idle = larger(above(trip, p->f + n * p->b + (n + more) * p->w), above(n, held + more) * p->f);
-        least = smaller(least, idle);
-    }
+    uint64_t trip = round_trip(s, c) + p->b + p->w, least = UINT64_MAX;
+    if (s->micro > MOST_MICRO)
+        return 0;
+    for (uint64_t n = 1; n <= s->micro; n++)
+        for (uint64_t q = 0; n + q <= s->micro; q++)
+            least = smaller(least, larger(above(trip, p->f + n * p->b + (n + q) * p->w), not_held(s, c, n, q) * p->f));
     return least;
 }
 
@@ -163,7 +176,8 @@ static uint64_t bound_windows(const bounder *b)
         uint64_t idle = larger(idle_windows(s, c), s->recompute ? idle_again(s, c) : 0);
         most = larger(most, work_of(s, c) + idle + (b->span ? 0 : head(s, c)));
         if (!b->span)
-            most = larger(most, head(s, c) + s->micro * (p->f + p->b) + idle_before(s, c) + tail(s, c));
+            most = larger(most,
+                          head(s, c) + s->micro * (p->f + p->b) + tail(s, c) + (s->recompute ? 0 : idle_before(s, c)));
     }
     return most;
 }
@@ -281,9 +295,8 @@ static energy energies(const pbi_stages *s, uint32_t c)
     double sb = (double)p->saved_b, sw = (double)p->saved_w;
     energy e = {.room = (double)s->room[p->device]};
     e.kept = sb * (trip + b) + sw * (trip + b + w);
-    double both = sb * (f + b) + sw * (f + b + w), split = sb * (trip + b) + sw * (f + w);
-    e.dropped = both < split ? both : split;
-    e.early = sb * b + sw * (f + w);
+    e.dropped = sb * (f + b) + sw * (f + w);
+    e.early = sb * b + sw * (w + (f < b ? f : b));
     return e;
 }
 
@@ -308,7 +321,7 @@ static uint64_t bound_energy_of(const pbi_stages *s, uint32_t c)
 {
     const pbi_stage_part *p = &s->part[c];
     uint64_t trip = round_trip(s, c), held = most_held(s, c), least = UINT64_MAX;
-    if (!p->f || s->room[p->device] == UINT64_MAX)
+    if (!p->f || s->room[p->device] == UINT64_MAX || s->micro > MOST_MICRO / 8)
         return 0;
     for (uint64_t early = smaller(s->micro, trip / p->f); early <= s->micro; early++) {
         uint64_t first = larger(trip, early * p->f);

@@ -89,7 +89,8 @@ static bool find_cell(finder *f, pb_node v, pb_node cell[PBI_STAGE_NODES])
         backward = weight;
         weight = other;
     }
-    bool plain = reads(f, weight, backward) && inputs(f, weight) == 2 && !is_forward(f, weight) && !is_forward(f, backward);
+    bool plain =
+        reads(f, weight, backward) && inputs(f, weight) == 2 && !is_forward(f, weight) && !is_forward(f, backward);
     bool free_values = !g->size[backward] && !g->size[weight];
     bool here = f->processor[backward] == f->processor[v] && f->processor[weight] == f->processor[v];
     if (!plain || !here || g->out_start[weight + 1] != g->out_start[weight])
@@ -148,7 +149,8 @@ static bool find_nodes(finder *f)
 }
 
 /* The links between two memories, if all take the same time and share no lane. */
-static bool find_links(finder *f, const pbi_stage_part *from, const pbi_stage_part *to, uint64_t size, pbi_stage_links *out)
+static bool find_links(finder *f, const pbi_stage_part *from, const pbi_stage_part *to, uint64_t size,
+                       pbi_stage_links *out)
 {
     const pb_machine *m = f->t->machine;
     uint32_t a = m->processors[from->device].memory, b = m->processors[to->device].memory, count = 0;

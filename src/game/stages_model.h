@@ -27,10 +27,10 @@ typedef struct pbi_stage_links {
 typedef struct pbi_stage_part {
     uint32_t device; /* a processor */
     uint64_t f, b, w;
-    uint64_t saved_b, saved_w; /* sizes of the by-products */
-    uint64_t out;              /* size of the value of F */
+    uint64_t saved_b, saved_w;       /* sizes of the by-products */
+    uint64_t out;                    /* size of the value of F */
     uint64_t work_f, work_b, work_w; /* workspaces */
-    pbi_stage_links down, up;  /* to the next part, and of B to the part before */
+    pbi_stage_links down, up;        /* to the next part, and of B to the part before */
 } pbi_stage_part;
 
 typedef struct pbi_stages {

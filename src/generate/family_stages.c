@@ -1,4 +1,4 @@
-/* family_stages.c -- a training step on several devices: the parts of a model, and micro-batches that pass through them.
+/* family_stages.c -- a training step on several devices: the parts of a model, and micro-batches.
  *
  * Part s of micro-batch m has a forward step F, a backward step B for the gradient of its input, and a backward step W
  * for the gradient of its weights. F saves two by-products: Fs.m.b, which B reads, and Fs.m.w, which W reads. The graph
@@ -33,8 +33,9 @@ typedef struct want {
 
 static pb_status refuse(const stages *s, const want *w, const char *text)
 {
-    return pbi_fail(s->e.ctx, PB_EINVAL, "stages: %s must be a whole number or a list of %llu, %s, below %llu, not '%.60s'",
-                    w->key, (unsigned long long)w->count, w->what, (unsigned long long)w->most, text);
+    return pbi_fail(s->e.ctx, PB_EINVAL,
+                    "stages: %s must be a whole number or a list of %llu, %s, below %llu, not '%.60s'", w->key,
+                    (unsigned long long)w->count, w->what, (unsigned long long)w->most, text);
 }
 
 /* Reads numbers joined by commas; one number counts for all. */
@@ -110,9 +111,10 @@ static pb_status read_saved(stages *s)
         status = read_key(s, "memory-b", s->parts, "one for each part", &s->memory_b);
     for (uint64_t i = 0; i < s->parts && status == PB_OK; i++)
         if (s->memory_b[i] > s->memory[i])
-            return pbi_fail(s->e.ctx, PB_EINVAL,
-                            "stages: memory-b must be at most memory, which it is a part of, but part %llu has %llu of %llu",
-                            (unsigned long long)i, (unsigned long long)s->memory_b[i], (unsigned long long)s->memory[i]);
+            return pbi_fail(
+                s->e.ctx, PB_EINVAL,
+                "stages: memory-b must be at most memory, which it is a part of, but part %llu has %llu of %llu",
+                (unsigned long long)i, (unsigned long long)s->memory_b[i], (unsigned long long)s->memory[i]);
     return status;
 }
 
@@ -134,11 +136,11 @@ static pb_status check_fits(const stages *s)
         need += i + 1 < s->parts ? s->boundary[i] : 0;
         need += i && s->device[i - 1] != d ? s->boundary[i - 1] : 0;
         if (need > s->cap[d])
-            return pbi_fail(s->e.ctx, PB_EINVAL,
-                            "stages: cap must be at least %llu for part %llu, which does not fit device %llu: its input, "
-                            "its result, what F saves and the fixed memory together exceed %llu",
-                            (unsigned long long)need, (unsigned long long)i, (unsigned long long)d,
-                            (unsigned long long)s->cap[d]);
+            return pbi_fail(
+                s->e.ctx, PB_EINVAL,
+                "stages: cap must be at least %llu for part %llu, which does not fit device %llu: its input, "
+                "its result, what F saves and the fixed memory together exceed %llu",
+                (unsigned long long)need, (unsigned long long)i, (unsigned long long)d, (unsigned long long)s->cap[d]);
     }
     return PB_OK;
 }
@@ -215,7 +217,8 @@ static void add_links(stages *s, link_list *l, uint64_t i, bool back)
 {
     uint64_t from = s->device[i + back], to = s->device[i + !back], time = s->transfer[i], count = 0;
     for (uint64_t k = 0; k < i; k++) {
-        bool same = (s->device[k] == from && s->device[k + 1] == to) || (s->device[k + 1] == from && s->device[k] == to);
+        bool same =
+            (s->device[k] == from && s->device[k + 1] == to) || (s->device[k + 1] == from && s->device[k] == to);
         if (same && s->transfer[k] == time)
             return;
         count += same;
@@ -230,8 +233,8 @@ static void add_links(stages *s, link_list *l, uint64_t i, bool back)
                      (unsigned long long)count, (unsigned long long)k);
         else
             snprintf(name, sizeof name, "%llu>%llu", (unsigned long long)from, (unsigned long long)to);
-        l->link[l->count] = (pb_machine_link){
-            .name = keep_text(s, name), .from = (uint32_t)from, .to = (uint32_t)to, .latency = time};
+        l->link[l->count] =
+            (pb_machine_link){.name = keep_text(s, name), .from = (uint32_t)from, .to = (uint32_t)to, .latency = time};
     }
 }
 
@@ -275,8 +278,7 @@ static void set_machine(stages *s)
     pb_builder_set_machine(s->e.builder, m);
     for (uint64_t d = 0; d < s->devices && s->e.status == PB_OK; d++)
         if (s->fixed[d])
-            s->e.status =
-                pb_builder_add_note(s->e.builder, PB_NO_NODE, PB_NOTE_IN, memories[d].name, s->fixed[d]);
+            s->e.status = pb_builder_add_note(s->e.builder, PB_NO_NODE, PB_NOTE_IN, memories[d].name, s->fixed[d]);
 }
 
 /* ---- the graph ---- */
@@ -309,7 +311,8 @@ static void emit_cell(stages *s, uint64_t i, uint64_t m)
     pbi_label_set(&group, "stage");
     pbi_label_number(&group, i);
     name_of(&name, "F", i, m);
-    pb_node_spec spec = {.name = name.text, .name_length = name.length, .group = group.text, .group_length = group.length};
+    pb_node_spec spec = {
+        .name = name.text, .name_length = name.length, .group = group.text, .group_length = group.length};
     spec.cost = s->f[i];
     spec.size = i + 1 < s->parts ? s->boundary[i] : 0;
     spec.flags = s->recompute ? 0 : PB_NODE_ONCE;

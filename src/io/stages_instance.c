@@ -1,4 +1,4 @@
-/* stages_instance.c -- instances of pipelines as parameters of the family `stages`: JSON, or a table of measured values.
+/* stages_instance.c -- instances of pipelines as parameters of the family `stages`: JSON, or a table.
  *
  * JSON is one instance, or an object whose `instances` are several with names. A table has a line for each part of the
  * model, below a line with the names of its columns. Values are passed on as text: the family checks them.
@@ -16,11 +16,20 @@ static const struct {
     const char *field, *key;
     bool column; /* a list by part, which a table may have */
 } fields[] = {
-    {"stages", "stages", false},     {"micro_batches", "micro-batches", false}, {"f", "forward", true},
-    {"b", "backward", true},         {"w", "weight", true},                     {"transfer", "transfer", true},
-    {"memory", "memory", true},      {"memory_b", "memory-b", true},            {"recompute", "recompute", false},
-    {"boundary", "boundary", true},  {"chunks", "chunks", false},               {"placement", "placement", false},
-    {"fixed", "fixed", true},        {"cap", "cap", true},
+    {"stages", "stages", false},
+    {"micro_batches", "micro-batches", false},
+    {"f", "forward", true},
+    {"b", "backward", true},
+    {"w", "weight", true},
+    {"transfer", "transfer", true},
+    {"memory", "memory", true},
+    {"memory_b", "memory-b", true},
+    {"recompute", "recompute", false},
+    {"boundary", "boundary", true},
+    {"chunks", "chunks", false},
+    {"placement", "placement", false},
+    {"fixed", "fixed", true},
+    {"cap", "cap", true},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 _Static_assert(FIELDS <= PB_STAGES_OPTIONS, "raise PB_STAGES_OPTIONS");
@@ -157,13 +166,14 @@ static pb_status read_json(reader *r, pbi_text *text)
     if (status != PB_OK)
         return status;
     if (!r->instances)
-        return pbi_fail(r->ctx, PB_EFORMAT, "the file has no instance; it needs fields such as stages, f, b, w and memory");
+        return pbi_fail(r->ctx, PB_EFORMAT,
+                        "the file has no instance; it needs fields such as stages, f, b, w and memory");
     if (r->name && r->found != 1)
-        return pbi_fail(r->ctx, PB_EUNKNOWN, "the file has %s instance '%.60s'; it has %s", r->found ? "more than one" : "no",
-                        r->name, r->names);
+        return pbi_fail(r->ctx, PB_EUNKNOWN, "the file has %s instance '%.60s'; it has %s",
+                        r->found ? "more than one" : "no", r->name, r->names);
     if (r->found != 1)
-        return pbi_fail(r->ctx, PB_EUNKNOWN, "the file has %u instances; choose one by name: %s", (unsigned)r->instances,
-                        r->names);
+        return pbi_fail(r->ctx, PB_EUNKNOWN, "the file has %u instances; choose one by name: %s",
+                        (unsigned)r->instances, r->names);
     return PB_OK;
 }
 
@@ -230,8 +240,10 @@ static pb_status read_columns(reader *r, pbi_text *text, char *line, uint32_t co
         uint32_t field = field_of(cell, strlen(cell));
         bool label = strcmp(cell, "stage") == 0 || strcmp(cell, "part") == 0 || strcmp(cell, "name") == 0;
         if (!label && (field == FIELDS || !fields[field].column))
-            return pbi_text_fail(text, place, "unknown column \"%.40s\"; a table has f, b, w, memory, memory_b, transfer, "
-                                              "boundary, fixed and cap, and perhaps stage", cell);
+            return pbi_text_fail(text, place,
+                                 "unknown column \"%.40s\"; a table has f, b, w, memory, memory_b, transfer, "
+                                 "boundary, fixed and cap, and perhaps stage",
+                                 cell);
         known |= !label;
         column[(*count)++] = field;
     }
@@ -270,8 +282,8 @@ static pb_status read_table(reader *r, pbi_text *text)
         bool pairs = strcmp(fields[i].key, "transfer") == 0 || strcmp(fields[i].key, "boundary") == 0;
         char *last = pairs && values[i].length ? strrchr(values[i].bytes, ',') : NULL;
         if (values[i].length && (!pairs || last))
-            r->value[i] = pb_arena_text(r->result, values[i].bytes,
-                                        last ? (size_t)(last - values[i].bytes) : values[i].length);
+            r->value[i] =
+                pb_arena_text(r->result, values[i].bytes, last ? (size_t)(last - values[i].bytes) : values[i].length);
     }
     char number[24];
     int at = 23;

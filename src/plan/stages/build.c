@@ -33,7 +33,7 @@ typedef struct builder {
 
 /* What a device may do now, and when it may do more. */
 typedef struct choice {
-    uint64_t now, soon; /* soon: the next input that is known to come */
+    uint64_t now, soon;           /* soon: the next input that is known to come */
     uint32_t f, b, r, w, blocked; /* parts, or UINT32_MAX */
 } choice;
 #define NO_PART UINT32_MAX

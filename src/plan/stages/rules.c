@@ -9,7 +9,7 @@ enum { MUCH = 1 << 20, WAYS = 5 };
 
 static uint32_t *numbers(pb_arena *arena, uint32_t count) { return pb_arena_zero(arena, count, sizeof(uint32_t)); }
 
-pb_status pbi_stages_rule_new(const pbi_stages_kit *k, pb_arena *arena, pbi_stages_rule *out)
+static pb_status new_rule(const pbi_stages_kit *k, pb_arena *arena, pbi_stages_rule *out)
 {
     uint32_t parts = k->s->parts;
     *out = (pbi_stages_rule){numbers(arena, parts), numbers(arena, parts), numbers(arena, parts), numbers(arena, parts),
@@ -17,7 +17,7 @@ pb_status pbi_stages_rule_new(const pbi_stages_kit *k, pb_arena *arena, pbi_stag
     return out->limit && out->ahead && out->keep && out->wait && out->fill ? PB_OK : PB_ENOMEM;
 }
 
-void pbi_stages_rule_copy(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from)
+static void copy_rule(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from)
 {
     size_t bytes = k->s->parts * sizeof *to->limit;
     memcpy(to->limit, from->limit, bytes);
@@ -36,8 +36,8 @@ pb_status pbi_stages_search_new(pb_context *ctx, const pbi_stages_kit *k, pb_are
     for (size_t i = 0; i < sizeof plans / sizeof *plans && status == PB_OK; i++)
         status = pbi_stages_plan_new(k, arena, plans[i]);
     if (status == PB_OK)
-        status = pbi_stages_rule_new(k, arena, &out->rule);
-    return status == PB_OK ? pbi_stages_rule_new(k, arena, &out->next) : status;
+        status = new_rule(k, arena, &out->rule);
+    return status == PB_OK ? new_rule(k, arena, &out->next) : status;
 }
 
 bool pbi_stages_offer(pbi_stages_search *x)
@@ -129,7 +129,7 @@ static pb_status try_usual(pbi_stages_search *x)
         uint64_t before = x->best.value;
         status = try_rule(x, &x->next, &better);
         if (x->best.value < before)
-            pbi_stages_rule_copy(x->k, &x->rule, &x->next);
+            copy_rule(x->k, &x->rule, &x->next);
     }
     return status;
 }
@@ -177,13 +177,13 @@ pb_status pbi_stages_try_rules(pbi_stages_search *x, uint64_t trials)
         status = try_usual(x);
     for (uint64_t i = 0; i < trials && status == PB_OK && x->best.value > x->bound; i++) {
         bool better;
-        pbi_stages_rule_copy(x->k, &x->next, &x->rule);
+        copy_rule(x->k, &x->next, &x->rule);
         uint64_t changes = 1 + pbi_rng_below(&x->rng, 3);
         for (uint64_t k = 0; k < changes; k++)
             change_rule(x, &x->next);
         status = try_rule(x, &x->next, &better);
         if (better)
-            pbi_stages_rule_copy(x->k, &x->rule, &x->next);
+            copy_rule(x->k, &x->rule, &x->next);
     }
     return status;
 }

@@ -1,10 +1,10 @@
 /* run.c -- see run.h.
  *
- * Each device takes its steps in order, as soon as their inputs are known and memory has room. A result of size 0 is
- * copied when it is ready. A larger one takes memory on both sides: its reader fetches it while the step before runs, if
- * there is room, or after that. Until then it is pending in the memory of its device, whose later steps wait for it to
- * leave if they need the room. So every start is the end of another step or copy plus nothing, and no clock is needed:
- * devices go on in turn until all are done, or none can (a deadlock: the plan does not fit).
+ * Each device takes its steps in order, as soon as their inputs are ready and memory has room. A result of size 0 is
+ * copied when it is ready. A larger one takes memory on both sides: its reader fetches it while the step before runs,
+ * if there is room, or after that. Until then it is pending in the memory of its device, whose later steps wait for it
+ * to leave if they need the room. So every start is the end of another step or copy, and no clock is needed: devices
+ * go on in turn until all are done, or none can (a deadlock: the plan does not fit).
  */
 #include "plan/stages/run.h"
 
@@ -149,8 +149,7 @@ static uint64_t needs(const turn *t, const attempt *a)
     const pbi_stage_part *p = a->p;
     uint64_t saved = p->saved_b + p->saved_w;
     switch (a->kind) {
-    case PBI_STAGE_F:
-        return (a->fetch ? p[-1].out : 0) + p->out + p->work_f + (t->plan->dropped[a->cell] ? 0 : saved);
+    case PBI_STAGE_F: return (a->fetch ? p[-1].out : 0) + p->out + p->work_f + (t->plan->dropped[a->cell] ? 0 : saved);
     case PBI_STAGE_R: return p->out + p->work_f + saved;
     case PBI_STAGE_B: return p->work_b;
     default: return p->work_w;
@@ -376,8 +375,8 @@ static void begin(const pbi_stages_kit *k, const pbi_stages_plan *plan)
     memset(r->link_free, 0, s->game->timing->machine->link_count * sizeof *r->link_free);
     r->events = 0;
     for (uint32_t d = 0; d < s->devices; d++)
-        r->lane[d] = (pbi_stages_lane){
-            .free = plan->release[d], .first_pending = r->base[d], .pending_end = r->base[d]};
+        r->lane[d] =
+            (pbi_stages_lane){.free = plan->release[d], .first_pending = r->base[d], .pending_end = r->base[d]};
 }
 
 bool pbi_stages_simulate(const pbi_stages_kit *k, const pbi_stages_plan *plan)

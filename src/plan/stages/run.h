@@ -26,18 +26,18 @@ typedef struct pbi_stages_lane {
 } pbi_stages_lane;
 
 struct pbi_stages_run {
-    uint64_t *end_f, *end_b;   /* by cell: part * micro + micro-batch */
-    uint64_t *here_f, *here_b; /* when they have reached the next part */
-    uint32_t *at_f, *at_b;     /* the step on its device */
+    uint64_t *end_f, *end_b;                        /* by cell: part * micro + micro-batch */
+    uint64_t *here_f, *here_b;                      /* when they have reached the next part */
+    uint32_t *at_f, *at_b;                          /* the step on its device */
     uint32_t *count_f, *count_b, *count_w, *next_r; /* by part */
-    uint8_t *saved;            /* by cell: what B needs is in memory */
-    uint64_t *start;           /* by step: base[device] + position */
-    uint32_t *before;          /* by step: the step it waits for, PBI_NO_STEP: none */
-    uint32_t *base;            /* by device */
-    uint32_t *queue;           /* cells, from base[device] on */
+    uint8_t *saved;                                 /* by cell: what B needs is in memory */
+    uint64_t *start;                                /* by step: base[device] + position */
+    uint32_t *before;                               /* by step: the step it waits for, PBI_NO_STEP: none */
+    uint32_t *base;                                 /* by device */
+    uint32_t *queue;                                /* cells, from base[device] on */
     pbi_stages_lane *lane;
     uint64_t *link_free;
-    pbi_stages_event *event;   /* NULL: moves are not recorded */
+    pbi_stages_event *event; /* NULL: moves are not recorded */
     uint32_t events;
 };
 

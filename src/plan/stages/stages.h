@@ -17,7 +17,7 @@
 #include "plan/strategy.h"
 
 typedef uint32_t pbi_step_code; /* part * 4 + pbi_stage_kind */
-#define PBI_STEP(part, kind) ((pbi_step_code)((part) * 4 + (uint32_t)(kind)))
+#define PBI_STEP(part, kind) ((pbi_step_code)((part)*4 + (uint32_t)(kind)))
 static inline uint32_t pbi_step_part(pbi_step_code code) { return code >> 2; }
 static inline unsigned pbi_step_kind(pbi_step_code code) { return code & 3; }
 
@@ -42,8 +42,8 @@ typedef struct pbi_stages_run pbi_stages_run;
 typedef struct pbi_stages_kit {
     const pbi_stages *s;
     pb_arena *arena;
-    bool span;           /* the objective */
-    uint32_t most;       /* steps of all devices at most */
+    bool span;     /* the objective */
+    uint32_t most; /* steps of all devices at most */
     uint32_t *device_most;
     pbi_stages_run *run; /* of the last simulation */
 } pbi_stages_kit;
@@ -51,8 +51,6 @@ typedef struct pbi_stages_kit {
 pb_status pbi_stages_kit_new(const pbi_stages *s, pb_arena *arena, pbi_stages_kit *out);
 pb_status pbi_stages_plan_new(const pbi_stages_kit *k, pb_arena *arena, pbi_stages_plan *out);
 void pbi_stages_copy(const pbi_stages_kit *k, pbi_stages_plan *to, const pbi_stages_plan *from);
-pb_status pbi_stages_rule_new(const pbi_stages_kit *k, pb_arena *arena, pbi_stages_rule *out);
-void pbi_stages_rule_copy(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from);
 
 /* False if the rules lead nowhere: memory is full and nothing can be freed. */
 bool pbi_stages_build(const pbi_stages_kit *k, const pbi_stages_rule *rule, pbi_stages_plan *out);
@@ -73,18 +71,5 @@ void pbi_stages_critical_last(const pbi_stages_kit *k, const pbi_stages_plan *pl
 bool pbi_stages_critical_before(const pbi_stages_kit *k, pbi_critical *at);
 
 pb_status pbi_stages_emit(pb_context *ctx, const pbi_stages_kit *k, pbi_stages_plan *plan, pb_moves *out);
-
-/* A known schedule, by name; false if it is not for this placement. */
-typedef enum pbi_known {
-    PBI_GPIPE,
-    PBI_1F1B,
-    PBI_INTERLEAVED,
-    PBI_ZB_H1,
-    PBI_ZB_H2,
-    PBI_ZB_V,
-    PBI_V_HALF,
-    PBI_V_MIN,
-    PBI_KNOWN_COUNT
-} pbi_known;
 
 #endif
