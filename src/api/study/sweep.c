@@ -459,7 +459,7 @@ static pb_status take_request(pbi_sweep_state *s)
 pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_request *request, pb_arena *result,
                         pb_sweep *out)
 {
-    pb_sweep sweep = {.graph = base->graph};
+    pb_sweep sweep = {.graph = base->graph, .borrow = base->borrow};
     pbi_sweep_state s = {.ctx = ctx, .base = base, .request = request, .result = result, .out = &sweep};
     pb_arena scratch;
     ctx->stopped = PB_GO_ON;
