@@ -7,6 +7,11 @@ pebble gen stages --instance i.json --name a --cap 10 -o a.json
 pebble plan a.json --game timed --objective span --ticks 100000 -o a.plan
 pebble verify a.json a.plan
 pebble plan a.json --game timed --strategy 1f1b
+pebble export a.json a.plan --as torch-pipeline
+pebble export a.json a.plan --as trace | grep -c '"name":"F0'
+pebble gen chain 3 -o c.json
+pebble plan c.json --cap 100% -q -o c.plan >c.txt
+pebble export c.json c.plan --as torch-pipeline
 pebble plan a.json --game timed --strategy zb-v -q
 pebble gen stages --instance i.json --name b --cap 6
 pebble gen stages --instance i.json --name b --cap 6 --forward 9 | grep -c '"cost":9'

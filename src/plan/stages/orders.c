@@ -77,6 +77,21 @@ static uint32_t micro_at(const pbi_stages_plan *plan, uint32_t d, uint32_t at)
     return m;
 }
 
+/* Moves the F of a micro-batch: later if it is kept from now on, so that it holds memory for less time. */
+static void move_forward(pbi_stages_search *x, pbi_stages_plan *plan, uint32_t c, uint32_t m)
+{
+    const pbi_stages *s = x->k->s;
+    uint32_t d = s->part[c].device, at = 0, by = 1 + (uint32_t)pbi_rng_below(&x->rng, 2 * FARTHEST);
+    for (uint32_t i = 0; i <= m; i++)
+        at = find_code(plan, d, i ? at + 1 : 0, PBI_STEP(c, PBI_STAGE_F));
+    if (at >= plan->count[d])
+        return;
+    if (plan->dropped[(size_t)c * s->micro + m])
+        move_step(plan, d, at, at > by ? at - by : 0);
+    else
+        move_step(plan, d, at, at + by < plan->count[d] ? at + by : plan->count[d] - 1);
+}
+
 /* Drops what F of this micro-batch saves and recomputes it before B, or keeps it. */
 static bool toggle(pbi_stages_search *x, pbi_stages_plan *plan, uint32_t c, uint32_t m)
 {
@@ -118,9 +133,12 @@ static bool change(pbi_stages_search *x, const path *p, pbi_stages_plan *plan)
         uint32_t c = pbi_step_part(plan->step[at.device][at.at]);
         uint32_t m = micro_at(plan, at.device, at.at);
         uint32_t other = (uint32_t)pbi_rng_below(&x->rng, 4);
-        bool done = toggle(x, plan, c, m < s->micro ? m : 0);
+        m = m < s->micro ? m : 0;
+        bool done = toggle(x, plan, c, m);
         if (other == 0) /* another one in its place */
             done = toggle(x, plan, c, (uint32_t)pbi_rng_below(&x->rng, s->micro));
+        else if (other == 1)
+            move_forward(x, plan, c, m);
         return done;
     }
     if (pbi_rng_below(&x->rng, 2) == 0 && at.at) {
