@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-#define FORMS "choose decisions, csv, json, dot, svg, html, trace, actions or explain"
+#define FORMS "choose decisions, csv, json, dot, svg, html, trace, actions, torch-pipeline or explain"
 
 /* *out is NULL for the player, which is not a form of the library: it is part of the page. */
 static bool find_form(app *a, const pb_plan_form **out)
 {
-    static const char *const forms[] = {"decisions", "csv",   "json",    "dot",    "svg",
-                                        "html",      "trace", "actions", "explain"};
+    static const char *const forms[] = {"decisions", "csv",     "json",           "dot",    "svg", "html",
+                                        "trace",     "actions", "torch-pipeline", "explain"};
     const char *name = app_option(a, OPT_AS), *near;
     *out = NULL;
     if (!name)

@@ -86,6 +86,17 @@ exit_code read_samples(app *a, const char *path, pb_machine_sample **samples, ui
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
 }
 
+exit_code read_instance(app *a, const char *path, const char *name, pb_option *out, uint32_t *count)
+{
+    pb_file_in in;
+    pb_status status = open_input(a, path, &in);
+    if (status == PB_OK)
+        status = close_input(a, path, &in, pb_stages_read(&a->ctx, pb_file_source(&in), name, &a->arena, out, count));
+    if (status == PB_EUNKNOWN)
+        return app_usage(a, "%s: %s", path, a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
+}
+
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out)
 {
     pb_file_in in;
