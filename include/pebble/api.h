@@ -111,6 +111,17 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
  *   returns  PB_EIO, PB_EFORMAT   it cannot be read; PB_EINVAL: it breaks a rule, or is for another game */
 pb_status pb_start_read(pb_context *ctx, const pb_game *game, const char *path, pb_arena *result, const pb_moves **out);
 
+/* Checkmate's mixed-integer program of a remat game, for other solvers (docs/solvers.md): least recomputation if first
+ * computations keep program order.
+ *   returns PB_EINVAL the program cannot express the game, or there is no cap */
+typedef enum pb_program_form { PB_PROGRAM_MPS, PB_PROGRAM_LP } pb_program_form;
+pb_status pb_program_write(pb_context *ctx, const pb_game *game, pb_program_form form, pb_sink sink);
+/* A solver's solution of that program, as HiGHS, Cbc, SCIP, CPLEX and Gurobi write them, as a verified plan. The cap must be
+ * the one that the program was written with.
+ *   returns PB_EFORMAT it is no solution of this program */
+pb_status pb_solution_plan(pb_context *ctx, const pb_game *game, const pb_request *request, const pb_file_text *file,
+                           pb_arena *result, pb_plan_result *out);
+
 /* Whether this is one strategy, or "all", with options that it has. Values of options are checked when it plans.
  *   returns  PB_EUNKNOWN, PB_EINVAL   with a sentence in ctx->error */
 pb_status pb_spec_check(pb_context *ctx, const char *spec);
