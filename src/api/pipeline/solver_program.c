@@ -74,10 +74,11 @@ pb_status pb_solution_plan(pb_context *ctx, const pb_game *game, const pb_reques
     pb_amount_text(figures.peak, game->graph->size_unit, need, sizeof need);
     pb_amount_text(game->cap, game->graph->size_unit, cap, sizeof cap);
     if (figures.overflow || figures.peak > game->cap)
-        return pbi_fail(ctx, PB_EFORMAT,
-                        "the plan of this solution needs %s, the cap is %s: it is not a solution of the program of this "
-                        "graph and cap, or was rounded; export it again with a slightly smaller cap",
-                        need, cap);
+        return pbi_fail(
+            ctx, PB_EFORMAT,
+            "the plan of this solution needs %s, the cap is %s: it is not a solution of the program of this "
+            "graph and cap, or was rounded; export it again with a slightly smaller cap",
+            need, cap);
     pbi_given given = {.name = file->name, .moves = &plan.moves, .game = game->kind, .peak = figures.peak};
     return pbi_certify_moves(ctx, game, request, &given, result, out);
 }

@@ -66,10 +66,11 @@ static void header(writer *w, const char *comment)
     pbi_out_format(w->out, "%s Checkmate's program for the graph ", comment);
     pbi_out_plain(w->out, m->game->graph->name);
     pbi_out_text(w->out, "\n");
-    pbi_out_format(w->out, "%s R_t_i: stage t computes node i of the order; S_t_j: value j is in memory when stage t begins\n",
+    pbi_out_format(w->out,
+                   "%s R_t_i: stage t computes node i of the order; S_t_j: value j is in memory when stage t begins\n",
                    comment);
-    pbi_out_format(w->out, "%s objective: recomputation in units of %.17g; memory in units of %.17g\n", comment, m->price,
-                   m->unit);
+    pbi_out_format(w->out, "%s objective: recomputation in units of %.17g; memory in units of %.17g\n", comment,
+                   m->price, m->unit);
 }
 
 /* ---- MPS ---- */
@@ -322,8 +323,9 @@ pb_status pbi_staged_read(pb_context *ctx, const pbi_staged *m, const char *text
         found++;
     }
     if (!found)
-        return pbi_fail(ctx, PB_EFORMAT,
-                        "it has no values of columns R_t_i of this program; give the graph, the cap and the options that "
-                        "it was exported with, and the solver's solution file");
+        return pbi_fail(
+            ctx, PB_EFORMAT,
+            "it has no values of columns R_t_i of this program; give the graph, the cap and the options that "
+            "it was exported with, and the solver's solution file");
     return PB_OK;
 }
