@@ -256,8 +256,8 @@ static void check_caps(desk *d)
 {
     uint64_t peak;
     assert_int_equal(pb_graph_program_peak(&d->ctx, d->game.graph, &peak), PB_OK);
-    for (uint64_t part = 5; part <= 9; part += 2) {
-        d->game.cap = peak * part / 10;
+    for (uint64_t part = 15; part <= 19; part += 2) {
+        d->game.cap = peak * part / 20;
         if (desk_plan(d, "milp")->has_metrics)
             check_program(d);
     }
@@ -274,9 +274,11 @@ static void programs_are_solved_and_read_back(void **state)
     check_caps(&d);
     desk_generate(&d, "layered", 2, (pb_option[]){{"nodes", "14"}, {"seed", "3"}});
     check_caps(&d);
-    desk_generate(&d, "mlp", 2, (pb_option[]){{"depth", "3"}, {"norm", "layer"}}); /* by-products, steps in place */
+    desk_generate(
+        &d, "mlp", 3,
+        (pb_option[]){{"depth", "3"}, {"batch", "4096"}, {"norm", "layer"}}); /* by-products, steps in place */
     check_caps(&d);
-    assert_true(checked >= 4);
+    assert_true(checked >= 5);
 }
 
 static void what_is_no_solution_is_refused(void **state)
