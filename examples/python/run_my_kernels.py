@@ -54,7 +54,10 @@ def main() -> None:
         times = f"{1e3 * plan.runtime:11.1f} ms  {1e3 * ran.seconds:5.1f} ms"
         print(f"{cap:5}  {plan.metrics.peak:14,}  {ran.peak:8,}  {times}  {ran.equal}")
         assert ran.equal and ran.peak == plan.metrics.peak
-    print("kernels that are not deterministic:", pb.run(graph, kernel, plan, given={"x0": start}, check=True).differs)
+    print(
+        "kernels that are not deterministic:",
+        pb.run(graph, kernel, plan, given={"x0": start}, check=True).differs,
+    )
 
 
 if __name__ == "__main__":

@@ -215,6 +215,15 @@ pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const cha
 /* The plan of a cell, made in this session: NULL in *out if the cell has none. */
 pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_plan_result **out);
 
+/* Sweeps in a store (pebble/store.h). Adds the cells of such a sweep to the store in this folder, which is made if it
+ * is not there. As text: the id of the sweep. */
+pb_status pb_session_store_add(pb_session *s, const pb_graph *g, const char *path);
+/* Plans cells of a store, of one sweep or (NULL) of all, until none is left or the time is up. With `wait` also those
+ * that other workers have and lose. As text: {"done":12,"returned":0,"taken_over":0,"failed":0}. */
+pb_status pb_session_store_work(pb_session *s, const char *path, const char *only, uint32_t threads, bool wait);
+/* The sweep from its rows; cells without a row are missing, and it is then marked as stopped. */
+pb_status pb_session_store_collect(pb_session *s, const char *path, const char *id, const pb_sweep **out);
+
 /* What a graph contains and how little memory is enough, as text: the document of `pebble info --json`. */
 pb_status pb_session_info(pb_session *s, const pb_graph *g);
 
@@ -249,6 +258,14 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
                                 pb_stream **out);
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out);
 
+/* States and tapes of different sizes: one more level with its costs of writing and reading a state and a tape; then
+ * the schedule. Numbers: sizes of a state and a tape, costs of a step and an adjoint step. Steps UINT64_MAX: not known
+ * in advance; then pb_stream_online_steps gives the forward steps, and pb_session_mixed_end, called once after the
+ * last of them, plans the backward pass. */
+pb_status pb_session_add_mixed_level(pb_session *s, uint64_t size, const uint64_t costs[4]);
+pb_status pb_session_mixed(pb_session *s, uint64_t steps, const uint64_t numbers[4], pb_stream **out);
+pb_status pb_session_mixed_end(pb_session *s, pb_stream *stream);
+
 /* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*),
  * from and to (pb_storage). Returns how many: fewer than `room` only at the end. Only one thread at a time may use a
  * stream. */
@@ -258,7 +275,7 @@ uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows);
  * step; pb_stream_actions then gives the backward pass. */
 uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows);
 void pb_stream_online_end(pb_stream *stream);
-/* The cost of all actions of a multi-level stream; 0 for others. */
+/* The cost of all actions of a multi-level or mixed stream (after the end, if that is set); 0 for others. */
 uint64_t pb_stream_cost(const pb_stream *stream);
 /* The cost of pb_session_revolve in closed form, as text: a JSON object with forward_steps, writes, reads, actions
  * and repetitions. */

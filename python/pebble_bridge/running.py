@@ -91,8 +91,8 @@ def run(
     """Runs a plan with your own kernels, in one block of memory, and measures it.
 
     A kernel gets the values of its node's inputs, in the order of `Graph.inputs`, as read-only arrays in the block. It
-    returns the value of its node, which is copied into the block, or, if it has a parameter `out`, writes it there. Arrays
-    are valid until the kernel returns.
+    returns the value of its node, which is copied into the block, or, if it has a parameter `out`, writes it there.
+    Arrays are valid until the kernel returns.
 
     Parameters
     ----------
@@ -100,26 +100,26 @@ def run(
         Its sizes are in bytes (``size_unit="byte"``).
     kernels : mapping or callable
         For each computed node, by name or index, a callable. Or one callable for all, with the node's name before the
-        inputs. Of the parameters ``out``, ``workspace``, ``fixed``, ``times`` and ``parts_only`` a kernel gets those that
-        it has without a default: the array (or list of arrays, with by-products) to write, uninitialized workspace and
-        fixed memory as bytes, how often the node was computed before in this step, and whether only by-products are
-        needed. With by-products it returns a sequence: its value, then they, in the order of their nodes. If the node
-        lists `inplace` inputs, `out` may be the memory of one of them.
+        inputs. Of the parameters ``out``, ``workspace``, ``fixed``, ``times`` and ``parts_only`` a kernel gets those
+        that it has without a default: the array (or list of arrays, with by-products) to write, uninitialized
+        workspace and fixed memory as bytes, how often the node was computed before in this step, and whether only
+        by-products are needed. With by-products it returns a sequence: its value, then they, in the order of their
+        nodes. If the node lists `inplace` inputs, `out` may be the memory of one of them.
     plan : Plan, path or bytes
         A plan of this graph, or a schedule file. It has been verified.
     given : mapping
         The arrays of given nodes; or callables of the step, from 0, that return them.
     types : mapping, optional
-        ``(shape, dtype)`` of nodes. Needed for `out`, which else is an array of bytes; other values keep the type of the
-        array that the kernel returned.
+        ``(shape, dtype)`` of nodes. Needed for `out`, which else is an array of bytes; other values keep the type of
+        the array that the kernel returned.
     fixed : array or bytes, optional
         What fixed memory contains before the first step (default: zeros).
     steps : int
         Steps to run.
     check : bool
-        Looks for errors in kernels: every kernel runs twice, with other bytes in all memory that it must not read. Nodes
-        that give other bits are listed in `Ran.differs`; writing outside raises `InvalidArgument`. Needs more memory and
-        time.
+        Looks for errors in kernels: every kernel runs twice, with other bytes in all memory that it must not read.
+        Nodes that give other bits are listed in `Ran.differs`; writing outside raises `InvalidArgument`. Needs more
+        memory and time.
     reference : bool
         Also runs with everything kept, and compares the values at the end bit by bit.
     slow : path, optional
@@ -174,7 +174,9 @@ class _Kernel:
         try:
             has = inspect.signature(call).parameters
             plain = isinstance(call, type(numpy.sqrt))  # ufuncs have an `out` that is not ours to pass
-            self.takes = [] if plain else [k for k in self.SPECIAL if k in has and has[k].default is inspect.Parameter.empty]
+            self.takes = (
+                [] if plain else [k for k in self.SPECIAL if k in has and has[k].default is inspect.Parameter.empty]
+            )
         except (TypeError, ValueError):  # built in, without a signature
             self.takes = []
 
@@ -182,7 +184,9 @@ class _Kernel:
 class _Kernels:
     """The kernels of a graph, the types of its values, and what is gathered in a run."""
 
-    def __init__(self, graph: Graph, kernels: Any, given: Mapping[NodeRef, Any], types: Mapping[NodeRef, Any], fixed: Any):
+    def __init__(
+        self, graph: Graph, kernels: Any, given: Mapping[NodeRef, Any], types: Mapping[NodeRef, Any], fixed: Any
+    ):
         self.graph, self.names = graph, graph.names
         self.sizes = [int(n) for n in graph.size]
         self.workspace = [int(n) for n in graph.workspace]
@@ -293,8 +297,8 @@ class _Kernels:
             raise InvalidArgument(f"{what} of {self.names[v]} is not an array of numbers")
         if array.nbytes > self.sizes[v]:
             raise InvalidArgument(
-                f"{what} of {self.names[v]} has {array.nbytes} bytes, but the node has {self.sizes[v]}; correct the size in "
-                "the graph, or the type of the array"
+                f"{what} of {self.names[v]} has {array.nbytes} bytes, but the node has {self.sizes[v]}; "
+                "correct the size in the graph, or the type of the array"
             )
         known = self.type.setdefault(v, (array.shape, array.dtype))
         if known != (array.shape, array.dtype):
@@ -302,8 +306,8 @@ class _Kernels:
                 array = numpy.asarray(array, known[1]).reshape(known[0])
             else:
                 raise InvalidArgument(
-                    f"{what} of {self.names[v]} is {array.dtype} of {array.shape}, but was {known[1]} of {known[0]} before; "
-                    "make it the same each time, or pass `types`"
+                    f"{what} of {self.names[v]} is {array.dtype} of {array.shape}, but was {known[1]} of "
+                    f"{known[0]} before; make it the same each time, or pass `types`"
                 )
         if array.size:
             self._view(v, address, True)[...] = array
@@ -317,7 +321,9 @@ class _Kernels:
     def _set_fixed(self, address: int) -> None:
         if self.fixed is None:
             return
-        content = numpy.frombuffer(self.fixed, numpy.uint8) if isinstance(self.fixed, (bytes, bytearray)) else self.fixed
+        content = (
+            numpy.frombuffer(self.fixed, numpy.uint8) if isinstance(self.fixed, (bytes, bytearray)) else self.fixed
+        )
         raw = numpy.ascontiguousarray(content).reshape(-1).view(numpy.uint8)
         if raw.size > self.fixed_size:
             raise InvalidArgument(f"fixed has {raw.size} bytes, but the graph's fixed memory has {self.fixed_size}")

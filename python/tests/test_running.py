@@ -124,7 +124,11 @@ def test_workspace_fixed_memory_and_by_products():
         return x * fixed.view("f8")[0], np.abs(x).sum()
 
     ran = pb.run(
-        g, {"y": y, "z": lambda y, norm: y[0] / norm}, pb.plan(g, "100%"), given={"x": np.full(4, 2.0)}, fixed=np.array([3.0])
+        g,
+        {"y": y, "z": lambda y, norm: y[0] / norm},
+        pb.plan(g, "100%"),
+        given={"x": np.full(4, 2.0)},
+        fixed=np.array([3.0]),
     )
     assert ran.values["z"] == 6 / 8 and ran.peak == ran.planned_peak
 
