@@ -287,7 +287,7 @@ static void what_is_no_solution_is_refused(void **state)
     desk d;
     pb_plan_result planned;
     pb_request request = PB_REQUEST_DEFAULT;
-    static const char *const texts[] = {"", "R_", "R_1_0", "R_1_0 x", "S_1_0 1", "R_0_1 1", "R_99_1 1", "R_1_0a 1"};
+    static const char *const texts[] = {"", "R_", "r_1_0 1", "Optimal 3", "S_1_0 1", "R_0_1 1", "R_99_1 1", "R_1_0a 1"};
     desk_generate(&d, "adjoint-chain", 1, (pb_option[]){{"steps", "5"}});
     d.game.cap = 5;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

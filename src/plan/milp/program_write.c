@@ -301,11 +301,13 @@ pb_status pbi_staged_read(pb_context *ctx, const pbi_staged *m, const char *text
 {
     const char *at = text, *end = text + length;
     char word[NAME];
-    size_t found = 0;
+    bool any = false; /* zeros may be left out, so perhaps no R */
     memset(x, 0, m->program.columns * sizeof *x);
     while (next_word(&at, end, word)) {
         int column = column_named(m, word);
         double value;
+        any = any ||
+              ((*word == 'R' || *word == 'S' || *word == 'X') && word[1] == '_' && word[2] >= '0' && word[2] <= '9');
         if (column < 0)
             continue;
         bool tag = false; /* <variable name="R_3_1" index="12" value="1"/> */
@@ -320,12 +322,10 @@ pb_status pbi_staged_read(pb_context *ctx, const pbi_staged *m, const char *text
             continue;
         }
         x[column] = value;
-        found++;
     }
-    if (!found)
-        return pbi_fail(
-            ctx, PB_EFORMAT,
-            "it has no values of columns R_t_i of this program; give the graph, the cap and the options that "
-            "it was exported with, and the solver's solution file");
+    if (!any)
+        return pbi_fail(ctx, PB_EFORMAT,
+                        "it has no columns R_t_i or S_t_j; give the graph, the cap and the options that "
+                        "it was exported with, and the solver's solution file");
     return PB_OK;
 }
