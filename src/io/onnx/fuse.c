@@ -1,8 +1,7 @@
 /* fuse.c -- recognizes kernels that exporters wrote as several operators: attention, and x sigmoid(x).
  *
  * Problem     frameworks compute softmax(scale q k^T + mask) v in one kernel that keeps no scores; in the file it is
- * five to
- *             ten operators, whose scores would be most of the memory.
+ *             five to ten operators, whose scores would be most of the memory.
  * Idea        from each softmax along the last axis go back, through scaling, masks and casts, to the product of two
  *             computed tensors, and forward, through casts and the guard against rows without a key, to the product
  *             with the values. The last product becomes the kernel; the others are left out.

@@ -162,8 +162,7 @@ static inline bool pbi_onnx_reads(const pbi_onnx_rule *rule, uint32_t i) { retur
 /* The output's numbers, if they follow from known numbers and are few; else they stay unknown. */
 pb_status pbi_onnx_fold(pbi_onnx *m, pbi_onnx_node *n);
 
-/* fuse.c: after all shapes are known; x sigmoid(x) and, with `attention`, products around a softmax become one kernel.
- * */
+/* fuse.c: after all shapes are known. x sigmoid(x) and, with `attention`, products around a softmax become a kernel. */
 pb_status pbi_onnx_fuse(pbi_onnx *m, bool attention);
 
 #define PBI_ONNX_SHAPER(name) pb_status pbi_onnx_shape_##name(pbi_onnx *m, pbi_onnx_node *n)
