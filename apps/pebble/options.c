@@ -66,6 +66,7 @@ const char *option_words(option_id id)
         {OPT_INPUTS, "free given computed"},
         {OPT_OPTIMIZER, "none sgd momentum adam"},
         {OPT_GRADS, "accumulate keep update"},
+        {OPT_ATTENTION, "fused separate"},
         {OPT_RING, "words bits"},
         {OPT_BY, "worst average"},
         {OPT_TREE_BY, "duplicate spanning"},

@@ -35,6 +35,7 @@ static const struct {
     {PB_SET_batch, OPT_BATCH},
     {PB_SET_optimizer, OPT_OPTIMIZER},
     {PB_SET_grads, OPT_GRADS},
+    {PB_SET_attention, OPT_ATTENTION},
     {PB_SET_caps, OPT_CAPS},
     {PB_SET_points, OPT_POINTS},
 };

@@ -463,7 +463,8 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
 {
     static const char *const inputs[] = {"free", "given", "computed"},
                              *const grads[] = {"accumulate", "keep", "update"},
-                             *const optimizers[] = {"none", "sgd", "momentum", "adam"};
+                             *const optimizers[] = {"none", "sgd", "momentum", "adam"},
+                             *const attention[] = {"fused", "separate"};
     uint64_t train = options->train;
     pb_status status = read_word(ctx, s, PB_SET_inputs, "choice", inputs, 3);
     if (status == PB_OK)
@@ -478,6 +479,8 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
         status = read_word(ctx, s, PB_SET_optimizer, "optimizer", optimizers, 4);
     if (status == PB_OK)
         status = read_word(ctx, s, PB_SET_grads, "choice", grads, 3);
+    if (status == PB_OK)
+        status = read_word(ctx, s, PB_SET_attention, "choice", attention, 2);
     if (status != PB_OK)
         return status;
     if (s->text[PB_SET_inputs])
@@ -485,6 +488,7 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     options->train = train;
     options->optimizer = s->text[PB_SET_optimizer];
     options->grads = s->text[PB_SET_grads];
+    options->attention = s->text[PB_SET_attention];
     if (!train && (options->optimizer || options->grads))
         return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
                      pbi_fail(ctx, PB_EINVAL, "only a training step uses this; set train too"));
