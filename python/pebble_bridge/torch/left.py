@@ -48,8 +48,8 @@ def left_in(found: Found) -> Iterator[tuple[Place, list[torch.Tensor]]]:
 
 
 def refuse_left(found: Found, model: nn.Module, run: Callable, values: tuple[Sequence[torch.Tensor], ...]) -> None:
-    """Rejects a model that leaves tensors which depend on its inputs or parameters; constants such as tables of positions
-    may stay."""
+    """Rejects a model that leaves tensors which depend on its inputs or parameters. Constants such as tables of positions
+    may stay, and weights that a hook computes from parameters."""
     if not any(True for _ in left_in(found)):
         return
     found.put_back()
@@ -64,27 +64,31 @@ def refuse_left(found: Found, model: nn.Module, run: Callable, values: tuple[Seq
         return collected
 
     leaves, shape = pytree.tree_flatten(values)
-    results = pytree.tree_leaves(trace_forward(collect, leaves).output_node().args[0])
-    for place, node in zip(places, results, strict=True):
-        if isinstance(node, torch.fx.Node) and depends(node):
+    graph = trace_forward(collect, leaves)
+    inputs = set(list(graph.find_nodes(op="placeholder"))[len(leaves) - len(values[-1]) :])
+    for place, node in zip(places, pytree.tree_leaves(graph.output_node().args[0]), strict=True):
+        sources = sources_of(node) if isinstance(node, torch.fx.Node) else set()
+        if sources and not (sources.isdisjoint(inputs) and is_made_before(model, place)):
             raise Unsupported(
                 f"the model's code keeps a tensor that it computes from its inputs or parameters in "
                 f"{name_of(model, place)}, and a plan does not run this code: return the tensor from forward instead"
             )
 
 
-def depends(node: torch.fx.Node) -> bool:
-    """Whether a value depends on an argument of its graph, or on random numbers."""
+def sources_of(node: torch.fx.Node) -> set[torch.fx.Node]:
+    """The arguments of its graph, and the random numbers, that a value depends on."""
     waiting, seen = [node], {node}
     while waiting:
-        one = waiting.pop()
-        tags = getattr(one.target, "tags", ())
-        if one.op == "placeholder" or torch.Tag.nondeterministic_seeded in tags:
-            return True
-        fresh = set(one.all_input_nodes) - seen
+        fresh = set(waiting.pop().all_input_nodes) - seen
         seen |= fresh
         waiting += fresh
-    return False
+    random = torch.Tag.nondeterministic_seeded
+    return {one for one in seen if one.op == "placeholder" or random in getattr(one.target, "tags", ())}
+
+
+def is_made_before(model: nn.Module, place: Place) -> bool:
+    """Whether a hook of a module sets its attribute before each of its calls, as pruning and weight norm do."""
+    return any(vars(module) is place[0] and module._forward_pre_hooks for module in model.modules())
 
 
 def name_of(model: nn.Module, place: Place) -> str:
