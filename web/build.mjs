@@ -14,7 +14,7 @@ const out = folder ? resolve(folder) : (process.env.PEBBLE_WEB_OUT ?? join(here,
 
 const options = {
   absWorkingDir: here,
-  entryPoints: folder ? { app: "src/main.ts", core: "src/core/worker.ts" } : { app: "src/main.ts", player: "src/offline/main.ts" },
+  entryPoints: folder ? { app: "src/main.ts", core: "src/core/worker.ts", player: "src/offline/main.ts" } : { app: "src/main.ts", player: "src/offline/main.ts" },
   outdir: out,
   bundle: true,
   format: "esm",

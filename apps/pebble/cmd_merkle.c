@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common/json_print.h"
 #include "files.h"
+#include "merkle_layers.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -68,9 +69,9 @@ static void published_text(const pb_traversal_spec *spec, char text[CELL])
     pb_traversal_promise p;
     pb_traversal_published(spec, &p);
     if (p.leaves > 0)
-        snprintf(text, CELL, "%g stored, %g leaves, %g hashes", p.storage, p.leaves, p.hashes);
+        snprintf(text, CELL, "%g stored, %g + %g", p.storage, p.leaves, p.hashes);
     else if (p.units > 0)
-        snprintf(text, CELL, "%g stored, %g in total", p.storage, p.units);
+        snprintf(text, CELL, "%.4g stored, %.4g in total", p.storage, p.units);
     else
         snprintf(text, CELL, "-");
 }
@@ -242,6 +243,20 @@ static exit_code write_moves(app *a, const task *t, const char *path)
     return write_schedule(a, &planned.schedule, path);
 }
 
+/* --proofs. */
+static exit_code keep_layers(app *a, const task *t)
+{
+    uint64_t queries = 0;
+    if (app_option(a, OPT_ALGORITHM) || app_option(a, OPT_BY) || app_option(a, OPT_NO_SETUP) ||
+        app_option(a, OPT_OUTPUT))
+        return app_usage(a, "--proofs goes with --height, --cap, --leaf-cost, --hash-cost and --json only; for a plan, "
+                            "pebble gen merkle-proofs makes the graph");
+    if (!app_number(a, OPT_PROOFS, 0, &queries))
+        return EXIT_USAGE;
+    pb_proof_request r = {t->request.height, queries, t->request.cap, t->request.prices};
+    return merkle_layers(a, &r);
+}
+
 exit_code cmd_merkle(app *a)
 {
     task t = {.request = {.cap = UINT64_MAX}};
@@ -250,6 +265,8 @@ exit_code cmd_merkle(app *a)
         return app_usage(a, "merkle takes only options, as in pebble merkle --height 16");
     if (!read_task(a, &t))
         return EXIT_USAGE;
+    if (app_option(a, OPT_PROOFS))
+        return keep_layers(a, &t);
     if (path && t.request.height > MAX_MOVES_HEIGHT)
         return app_usage(a, "-o: the schedule of all moves can be written for --height %d or less", MAX_MOVES_HEIGHT);
     if (path && strcmp(path, "-") == 0)

@@ -4,6 +4,7 @@
 #include "files.h"
 #include "machine_print.h"
 #include "plan_print.h"
+#include "run_compare.h"
 #include "run_print.h"
 #include "run_smaller.h"
 #include "settings.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MIN_STEPS = 5, DEFAULT_STEPS = 50, MAX_STEPS = 1000000, MAX_REPEATS = 10000, ENGINE_ALIGN = 64 };
+enum { MIN_STEPS = 5, MAX_STEPS = 1000000, MAX_REPEATS = 10000, ENGINE_ALIGN = 64 };
 
 typedef struct settings {
     pb_request request;
@@ -33,6 +34,8 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--plan runs an existing schedule, so there is nothing to write; leave out -o");
     if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
         return app_usage(a, "--slow-cap limits slow memory, but there is none; add --slow FOLDER");
+    if (app_option(a, OPT_COMPARE) && (app_option(a, OPT_PLAN) || path || app_option(a, OPT_CHECK)))
+        return app_usage(a, "--compare runs the plans of several strategies; leave out --plan, -o and --check");
     *s = (settings){.request = PB_REQUEST_DEFAULT};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
         !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) || !app_number(a, OPT_REPEAT, 0, &s->repeat) ||
@@ -169,11 +172,16 @@ static exit_code find_tier(app *a, run_report *r)
     return setting_size(a, OPT_SLOW_CAP, r->game.graph, &tier->cap) ? EXIT_DONE : EXIT_USAGE;
 }
 
-static exit_code make_plan(app *a, run_report *r, settings *s)
+static exit_code take_game(app *a, run_report *r)
 {
     if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap) || !setting_weights(a, r->game.graph, &r->game.weights))
         return EXIT_USAGE;
-    exit_code code = find_tier(a, r);
+    return find_tier(a, r);
+}
+
+static exit_code make_plan(app *a, run_report *r, settings *s)
+{
+    exit_code code = take_game(a, r);
     if (code != EXIT_DONE)
         return code;
     planning_time(a, true);
@@ -216,10 +224,18 @@ static void watch_memory(void *state, uint64_t step)
 /* By default about half a second of steps, so that one slow moment does not spoil the measurement of short steps. */
 static uint64_t steps_to_run(app *a, const run_report *r, const settings *s)
 {
-    uint64_t each = r->planned.schedule.metrics.makespan, steps = each ? 500000000 / each : DEFAULT_STEPS;
-    if (app_option(a, OPT_STEPS))
-        return s->steps;
-    return steps < MIN_STEPS ? MIN_STEPS : steps > DEFAULT_STEPS ? DEFAULT_STEPS : steps;
+    return app_option(a, OPT_STEPS) ? s->steps : run_default_steps(r->planned.schedule.metrics.makespan);
+}
+
+/* --check */
+static exit_code check_kernels(app *a, run_report *r, pb_workload *w)
+{
+    if (!app_option(a, OPT_CHECK) || progress_interrupted())
+        return EXIT_DONE;
+    pb_run_options how = {.steps = 1, .slow_path = app_option(a, OPT_SLOW)};
+    pb_status status = pb_run_check(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->checked);
+    r->was_checked = status == PB_OK;
+    return app_status(a, status);
 }
 
 static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings *s)
@@ -245,6 +261,8 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
             status = PB_OK;
     }
     measuring(a, false);
+    if (status == PB_OK && check_kernels(a, r, w) != EXIT_DONE)
+        return EXIT_FAILED;
     r->differs = r->reference.steps ? pb_run_differs(&r->measured, &r->reference) : UINT64_MAX;
     return app_status(a, status);
 }
@@ -269,6 +287,11 @@ static exit_code judge(app *a, const run_report *r)
             a, EXIT_ILLEGAL,
             "the plan's peak is %llu bytes, but the run's was %llu; this is a bug in pebble: please report it",
             (unsigned long long)planned, (unsigned long long)r->measured.peak);
+    if (r->checked.differs_count)
+        return app_fail(a, EXIT_ILLEGAL,
+                        "%u kernel%s not deterministic, so recomputing changes the results; make them so, or mark "
+                        "their nodes `once`",
+                        (unsigned)r->checked.differs_count, r->checked.differs_count == 1 ? " is" : "s are");
     if (r->differs != UINT64_MAX && !has_recoveries(r))
         return app_fail(
             a, EXIT_ILLEGAL,
@@ -282,6 +305,10 @@ static exit_code run_workload(app *a, run_report *r, pb_workload *w, settings *s
 {
     const char *plan = app_option(a, OPT_PLAN);
     exit_code code = find_costs(a, r, w, s);
+    if (code == EXIT_DONE && app_option(a, OPT_COMPARE)) {
+        code = take_game(a, r);
+        return code == EXIT_DONE ? run_compare(a, r, w, &s->request, app_option(a, OPT_STEPS) ? s->steps : 0) : code;
+    }
     if (code == EXIT_DONE)
         code = plan ? take_plan(a, r, plan) : make_plan(a, r, s);
     if (code == EXIT_DONE)

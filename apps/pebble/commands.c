@@ -92,6 +92,7 @@ const command commands[] = {
      "pebble merkle --height 16\tevery algorithm: its storage, and the cost of an output\n"
      "pebble merkle --height 16 --cap 60 --leaf-cost 1000\tthe cheapest that stores at most 60 hashes\n"
      "pebble merkle --height 16 --cap 40 --by average\tthe least total work\n"
+     "pebble merkle --height 20 --proofs 100 --cap 100000\twhich layers to keep for proofs of 100 leaves\n"
      "pebble merkle --height 10 --algorithm bds:k=4 -o plan.json\tits moves, for `pebble gen merkle-traversal 10`\n",
      "The figures are exact: each algorithm is simulated for all outputs, without hashing, and every path is checked. "
      "Published figures are shown next to them. Without --cap, the table ends at a storage of eight paths.",
@@ -117,6 +118,8 @@ const command commands[] = {
      "pebble run synthetic --cap 40%\tprofile, plan, run, and compare with the prediction\n"
      "pebble run synthetic:batch=64 --cap 2MiB --steps 10\tten steps in 2 MiB of memory\n"
      "pebble run synthetic --cap 20% --slow /var/tmp\twith a file as slow memory\n"
+     "pebble run synthetic --cap 40% --compare --weights 0.1s/GiB,0,1\tseveral strategies in one table\n"
+     "pebble run synthetic --cap 40% --check\tare the kernels deterministic?\n"
      "pebble run synthetic --cap 40% --profile p.json -o plan.json\tuse measured costs; write the schedule\n"
      "pebble run synthetic --cap 40% --profile p.json --plan plan.json\trun it again\n",
      "All values, workspace and parameters are in one block that is not larger than the cap. The results are compared "
@@ -177,6 +180,15 @@ const command commands[] = {
      "memory "
      "that it needs inside. A plan of the coarse graph needs no more memory when it is expanded.",
      "56", cmd_coarsen},
+    {"tree", ON_TREE, "turn a graph into a tree, and show what planning the tree costs",
+     "pebble tree GRAPH [--by duplicate|spanning] [-o FILE]\npebble tree GRAPH [--by HOW] --cost [-o FILE]",
+     "pebble tree g.json -o tree.json\ta copy of a value for each of its readers\n"
+     "pebble tree g.json --by spanning -o tree.json\tone reader for each value\n"
+     "pebble tree g.json --by spanning --cost\tplan the tree, carry the plan to the graph, and plan the graph itself\n"
+     "pebble plan tree.json --cap 100% --strategy tree\tthe least memory, proved for the tree\n",
+     "The least memory of a tree is known exactly. But the tree is another problem: copies repeat work, up to "
+     "exponentially much, and a spanning tree leaves reads out. docs/trees.md says when it is useful.",
+     "45", cmd_tree},
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"

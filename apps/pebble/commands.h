@@ -45,6 +45,7 @@ exit_code cmd_fit(app *a);
 exit_code cmd_machine(app *a);
 exit_code cmd_price(app *a);
 exit_code cmd_coarsen(app *a);
+exit_code cmd_tree(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);
 

@@ -68,6 +68,7 @@ const char *option_words(option_id id)
         {OPT_GRADS, "accumulate keep update"},
         {OPT_RING, "words bits"},
         {OPT_BY, "worst average"},
+        {OPT_TREE_BY, "duplicate spanning"},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (fixed[i].id == id)

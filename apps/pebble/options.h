@@ -23,7 +23,8 @@ enum {
     ON_MACHINE = 32768,
     ON_PRICE = 65536,
     ON_COARSEN = 131072,
-    ON_ALL = 262143
+    ON_TREE = 262144,
+    ON_ALL = 524287
 };
 
 typedef enum option_id {

@@ -104,6 +104,43 @@ static void print_reference(const app *a, const run_report *r)
         printf("the results are not equal bit for bit; that of the run that keeps everything: %s\n", all->text);
 }
 
+void run_print_checked(const run_report *r)
+{
+    const pb_run_checked *c = &r->checked;
+    enum { SHOWN = 10 };
+    if (!r->was_checked)
+        return;
+    printf("checked: %llu computation%s ran twice", (unsigned long long)(c->computed - c->once),
+           c->computed - c->once == 1 ? "" : "s");
+    if (c->once)
+        printf(" (%u of nodes that are computed once ran once)", (unsigned)c->once);
+    if (!c->differs_count) {
+        puts("; every result has the same bits");
+        return;
+    }
+    printf("; %u kernel%s not give the same bits again:", (unsigned)c->differs_count,
+           c->differs_count == 1 ? " does" : "s do");
+    for (uint32_t i = 0; i < c->differs_count && i < SHOWN; i++) {
+        fputs(i ? ", " : " ", stdout);
+        print_plain(stdout, pb_graph_name(r->game.graph, c->differs[i]));
+    }
+    puts(c->differs_count > SHOWN ? ", ..." : "");
+}
+
+void run_json_checked(const run_report *r)
+{
+    const pb_run_checked *c = &r->checked;
+    if (!r->was_checked)
+        return;
+    printf(",\n\"checked\":{\"computed\":%llu,\"once\":%u,\"differs\":[", (unsigned long long)c->computed,
+           (unsigned)c->once);
+    for (uint32_t i = 0; i < c->differs_count; i++) {
+        fputs(i ? "," : "", stdout);
+        json_text(stdout, pb_graph_name(r->game.graph, c->differs[i]));
+    }
+    fputs("]}", stdout);
+}
+
 bool run_print_text(app *a, const run_report *r)
 {
     static const table_column columns[] = {
@@ -130,6 +167,7 @@ bool run_print_text(app *a, const run_report *r)
                (unsigned long long)r->measured.replanned, r->measured.replanned == 1 ? "" : "s");
     if (r->measured.text[0])
         print_line(stdout, "%s", r->measured.text);
+    run_print_checked(r);
     return true;
 }
 
@@ -215,6 +253,7 @@ static void print_run(const run_report *r)
     bool peak = r->measured.peak == r->planned.schedule.metrics.peak;
     printf(",\"peak_equal\":%s,\"results_equal\":%s,\"text\":", peak ? "true" : "false", equal);
     json_text(stdout, r->measured.text);
+    run_json_checked(r);
     puts("}");
 }
 

@@ -15,12 +15,17 @@ typedef struct run_report {
     uint64_t differs;                          /* the first step with other results; UINT64_MAX: none */
     uint64_t resident_before, resident_growth; /* of the process, around the run; before 0: not known */
     bool resident_max;                         /* the growth is the maximum, not that at the ends of steps */
+    bool was_checked;
+    pb_run_checked checked; /* of --check */
 } run_report;
 
 /* False if out of memory. */
 bool run_print_text(app *a, const run_report *r);
 /* Why there is no plan, and what to try. */
 void run_print_missing(app *a, const run_report *r);
+/* What --check found: as text, or the fields of a JSON object. */
+void run_print_checked(const run_report *r);
+void run_json_checked(const run_report *r);
 /* measured.steps 0: there was no plan to run. */
 void run_print_json(const run_report *r);
 

@@ -47,17 +47,46 @@ pb_status graph_complete(stored_graph *g, const char *name)
     return status;
 }
 
-stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+/* How a request wants its file to be read: its arguments take the place of the options of `pebble ui`. */
+static const struct {
+    const char *argument;
+    pb_setting setting;
+} reading_arguments[] = {{"dims", PB_SET_dims},           {"batch", PB_SET_batch}, {"train", PB_SET_train},
+                         {"optimizer", PB_SET_optimizer}, {"grads", PB_SET_grads}, {"inputs", PB_SET_inputs}};
+enum { READING_ARGUMENTS = sizeof reading_arguments / sizeof *reading_arguments };
+
+static pb_status read_arguments(const request *r, stored_graph *g, pb_read_options *reading)
+{
+    static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* JSON, so that a page can ask for them */
+    pb_settings s = {.wrong = PB_SETTING_COUNT};
+    bool any = false;
+    if (r)
+        reading->dim_words = &words;
+    for (int i = 0; r && i < READING_ARGUMENTS; i++) {
+        s.text[reading_arguments[i].setting] = request_argument(r, reading_arguments[i].argument);
+        any |= s.text[reading_arguments[i].setting] != NULL;
+    }
+    if (!any)
+        return PB_OK;
+    *reading = (pb_read_options){.dim_words = &words};
+    pb_status status = pb_settings_reading(&g->ctx, &s, &g->arena, reading);
+    if (status != PB_OK && s.wrong < PB_SETTING_COUNT)
+        pb_error_name(&g->ctx, pb_setting_name(s.wrong));
+    return status;
+}
+
+stored_graph *graph_from_bytes(const server *s, const request *r, const char *name, pb_memory bytes, pb_status *status,
                                pb_error *error)
 {
     stored_graph *g = graph_new((size_t)s->options.max_kept);
-    pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
     pb_read_options reading = s->options.reading;
     *status = PB_ENOMEM;
     if (!g)
         return NULL;
+    *status = read_arguments(r, g, &reading);
     reading.path = name;
-    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), &reading, &g->arena, &g->g);
+    if (*status == PB_OK)
+        *status = pb_graph_read_with(&g->ctx, pb_source_memory(&bytes), &reading, &g->arena, &g->g);
     if (*status == PB_OK)
         *status = graph_complete(g, name);
     if (*status == PB_OK)
@@ -177,7 +206,8 @@ static void from_file(request *r)
 {
     pb_status status;
     pb_error error = {.message = ""};
-    stored_graph *g = graph_from_bytes(r->s, request_argument(r, "name"), r->body, r->length, &status, &error);
+    pb_memory bytes = {.bytes = r->body ? r->body : "", .length = r->length};
+    stored_graph *g = graph_from_bytes(r->s, r, request_argument(r, "name"), bytes, &status, &error);
     if (g)
         store_and_respond(r, g, PB_OK);
     else
@@ -203,7 +233,7 @@ void handle_new_graph(request *r)
 {
     pb_error error;
     bool control = strncasecmp(r->type, "application/json", 16) == 0;
-    if (!arguments_known(r, control ? "" : "name"))
+    if (!arguments_known(r, control ? "" : "name dims batch train optimizer grads inputs"))
         return;
     if (!control) {
         from_file(r);

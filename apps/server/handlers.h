@@ -14,8 +14,9 @@ void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, c
 
 /* Computes the facts, hash, bounds and name of a graph that was just read. */
 pb_status graph_complete(stored_graph *g, const char *name);
-/* Reads a graph file; on failure NULL, with `error` filled. */
-stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+/* Reads a graph file, as the arguments of the request say (NULL: as the options of the server do); on failure NULL,
+ * with `error` filled. */
+stored_graph *graph_from_bytes(const server *s, const request *r, const char *name, pb_memory bytes, pb_status *status,
                                pb_error *error);
 pb_status graph_make(stored_graph *g, const char *family, const pb_option *params, uint32_t count);
 

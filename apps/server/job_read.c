@@ -12,7 +12,7 @@
 enum { LONGEST_LIST = 4096, MOST_POINTS = 1000, MOST_THREADS = 64 };
 #define LONGEST_TIME_MS UINT64_C(86400000)
 static const char job_fields[] =
-    "kind game cap machine objective strategies policy weights prices time_ms ticks seed threads caps points";
+    "kind game cap borrow machine objective strategies policy weights prices time_ms ticks seed threads caps points";
 
 static bool refuse(job *j, const char *format, ...)
 {
@@ -162,6 +162,7 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_machine(j, document, s) ||
         !take_prices(j, document, s) ||
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
+        !take_field(j, document, "borrow", "a size such as \"20%\" or \"8GiB\"", PB_SET_borrow, s) ||
         !take_field(j, document, "objective", "makespan or span", PB_SET_objective, s) ||
         !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &j->arena, &spec->base)))
         return false;

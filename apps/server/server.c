@@ -64,7 +64,8 @@ bool server_add_file(server *s, const char *path, char *why, size_t room)
     char *bytes = text_end(&text, &length);
     pb_status status = PB_ENOMEM;
     pb_error error = {.message = "out of memory"};
-    stored_graph *g = bytes && read ? graph_from_bytes(s, name, bytes, length, &status, &error) : NULL;
+    pb_memory memory = {.bytes = bytes, .length = length};
+    stored_graph *g = bytes && read ? graph_from_bytes(s, NULL, name, memory, &status, &error) : NULL;
     free(bytes);
     if (!g) {
         if (error.line)

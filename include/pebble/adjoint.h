@@ -47,7 +47,7 @@ typedef enum pb_storage {
 /* For Forward: what is written to the storage `to`. */
 enum {
     PB_WRITE_RESTART = 1, /* state n0, before the first step: what a later Forward starts from */
-    PB_WRITE_REVERSE = 2, /* what the reverse of the steps needs; `to` is then WORK */
+    PB_WRITE_REVERSE = 2, /* the tape: what the reverse of the steps needs; `to` is WORK, but for mixed schedules */
 };
 
 typedef struct pb_action {
@@ -224,6 +224,68 @@ static inline bool pb_online_next(pb_online *stream, pb_action *action)
     *action = q->action[q->at++];
     return true;
 }
+
+/* ---- Mixed: states and tapes of different sizes in several storage levels ----
+ *
+ * A tape that was stored needs no forward step when its step is reversed; a state allows to run any number of steps
+ * again. Forward with PB_WRITE_REVERSE and a level as `to` runs one step and stores its tape there; Move reads it back
+ * to WORK, after which the step is reversed, and the working state is gone. */
+enum { PB_MAX_MIXED_LEVELS = 3 };
+
+typedef struct pb_mixed_level {
+    uint64_t size;                                           /* of all states and tapes in it; UINT64_MAX: no limit */
+    uint64_t state_write, state_read, tape_write, tape_read; /* costs */
+} pb_mixed_level;
+
+typedef struct pb_mixed_spec {
+    uint64_t steps; /* not used online */
+    uint64_t state_size, tape_size;
+    uint64_t forward_cost, reverse_cost; /* of a step; a step that writes its tape costs as much */
+    uint32_t level_count;
+    pb_mixed_level level[PB_MAX_MIXED_LEVELS];
+} pb_mixed_spec;
+
+typedef struct pb_mixed {
+    uint64_t cost; /* of all actions; online: of those after the end */
+    /* private to the library */
+    uint64_t steps, start, length, row;
+    uint8_t phase;
+    bool ended; /* the forward pass was over before */
+    uint32_t depth, used[PB_MAX_MIXED_LEVELS];
+    const struct pb_mixed_plans *plans;
+    struct pb_mixed_waiting *waiting;
+    pb_action_queue queue;
+} pb_mixed;
+
+/* Plans by dynamic programming in O(steps^2 * rows) time, where a row is a combination of free room in the levels in
+ * units of the sizes' greatest common divisor. The cost is the minimum over all schedules that transfer states and
+ * tapes only between a level and the working memory.
+ *   returns PB_EINVAL   no room for one state, more than PB_MAX_MIXED_LEVELS levels
+ *           PB_ERANGE   too many steps or rows, or costs that could pass 2^60
+ *           PB_ENOMEM, PB_ECANCELLED, PB_ELIMIT */
+pb_status pb_mixed_init(pb_context *ctx, const pb_mixed_spec *spec, pb_arena *arena, pb_mixed *out);
+/* Up to `room` actions; fewer only at the end. */
+size_t pb_mixed_next_many(pb_mixed *stream, pb_action *actions, size_t room);
+
+/* The number of steps is not known: states are stored as pb_online does, in as many slots as there is room for; after
+ * the last step the backward pass is planned at minimum cost from what is stored then. */
+typedef struct pb_mixed_online {
+    pb_mixed_spec spec;
+    pb_online forward;
+    uint64_t steps;
+    uint64_t *held; /* by slot: its state */
+    uint32_t slots[PB_MAX_MIXED_LEVELS];
+    bool ended;
+    pb_mixed back;
+} pb_mixed_online;
+
+/* Levels must have limits. */
+pb_status pb_mixed_online_init(pb_context *ctx, const pb_mixed_spec *spec, pb_arena *arena, pb_mixed_online *out);
+/* One more step; writing to a slot in use overwrites its state. False after the end. */
+bool pb_mixed_online_step(pb_mixed_online *stream, pb_action *action);
+/* There are no more steps; plans the backward pass, whose actions are then in stream->back. States that it does not
+ * need are moved to PB_STORAGE_NONE. */
+pb_status pb_mixed_online_end(pb_context *ctx, pb_arena *arena, pb_mixed_online *stream);
 
 #ifdef __cplusplus
 }

@@ -177,6 +177,27 @@ pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *ti
 pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char *axis, uint32_t buckets, uint64_t *fast,
                              uint64_t *slow);
 
+/* ---- running plans with kernels of the caller ---- */
+
+/* What the caller does: writes a value that is given, computes a node, sets up fixed memory before the first step,
+ * reads a value that is resident at the end of a step. */
+typedef enum pb_duty { PB_DUTY_FILL, PB_DUTY_COMPUTE, PB_DUTY_FIXED, PB_DUTY_RESULT } pb_duty;
+/* `numbers`: the step; how often the node was computed before in this step; the recipe (0: its own inputs); 1 if only
+ * by-products are needed. `value` has addresses by node (NULL: not in memory); only those of inputs and results may be
+ * read. `workspace` and `fixed` as in engine.h. Returns 0; anything else ends the run. */
+#define PB_DUTY_FIELDS 4
+typedef int (*pb_own_kernel)(void *state, uint32_t duty, uint32_t node, const uint64_t *numbers, void *const *value,
+                             void *workspace, void *fixed);
+/* How pb_session_run works: numbers by name, and the folder of slow memory, which the next run takes. "steps" (1),
+ * "align" (64), "max_block" (no limit), "check" (1: every kernel runs twice, see engine.h). */
+pb_status pb_session_run_number(pb_session *s, const char *name, uint64_t value);
+pb_status pb_session_run_slow(pb_session *s, const char *path);
+/* Runs a plan of a graph with sizes in bytes in one block of memory. The text is a JSON object: the figures of the
+ * last step (peak and block are the largest of all steps) with planned_peak, times of all steps, node_ns (the shortest
+ * time of each node), and the nodes that `differs` lists. The kernel is called on this thread; it must not use the
+ * session. */
+pb_status pb_session_run(pb_session *s, const pb_plan_result *p, pb_own_kernel kernel, void *state);
+
 /* ---- many plans, and graphs ---- */
 
 /* Compares strategies under the session's cap: those of the setting strategy, else all; in the game that is set,
@@ -228,6 +249,14 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
                                 pb_stream **out);
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out);
 
+/* States and tapes of different sizes: one more level with its costs of writing and reading a state and a tape; then
+ * the schedule. Numbers: sizes of a state and a tape, costs of a step and an adjoint step. Steps UINT64_MAX: not known
+ * in advance; then pb_stream_online_steps gives the forward steps, and pb_session_mixed_end, called once after the
+ * last of them, plans the backward pass. */
+pb_status pb_session_add_mixed_level(pb_session *s, uint64_t size, const uint64_t costs[4]);
+pb_status pb_session_mixed(pb_session *s, uint64_t steps, const uint64_t numbers[4], pb_stream **out);
+pb_status pb_session_mixed_end(pb_session *s, pb_stream *stream);
+
 /* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*),
  * from and to (pb_storage). Returns how many: fewer than `room` only at the end. Only one thread at a time may use a
  * stream. */
@@ -237,7 +266,7 @@ uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows);
  * step; pb_stream_actions then gives the backward pass. */
 uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows);
 void pb_stream_online_end(pb_stream *stream);
-/* The cost of all actions of a multi-level stream; 0 for others. */
+/* The cost of all actions of a multi-level or mixed stream (after the end, if that is set); 0 for others. */
 uint64_t pb_stream_cost(const pb_stream *stream);
 /* The cost of pb_session_revolve in closed form, as text: a JSON object with forward_steps, writes, reads, actions
  * and repetitions. */

@@ -87,6 +87,11 @@ typedef struct pb_engine_options {
      * values, and each kernel (except of `once` nodes) runs twice, with other bytes in everything that it must not
      * read. Slow, and needs more memory. */
     bool check;
+    /* With `check`. NULL: a result with other bits than before ends the run. Else called for each computation of the
+     * node whose result differs, although its inputs have the same bits, and the run goes on. Not called for what
+     * differs only because an input does. */
+    void (*differs)(void *state, pb_node node);
+    void *differs_state;
 
     /* Slow tiers: for each a folder, or the beginning of a file name. The file is unlinked as soon as it is created.
      * NULL: as the previous tier. */

@@ -29,6 +29,7 @@
 #include "settings.h"
 #include "summary.h"
 #include "sweep.h"
+#include "tree.h"
 #include "verify.h"
 #include "workload.h"
 

@@ -1,4 +1,4 @@
-/* grain.h -- plans made on a coarser graph: expanded, and improved on the fine one.
+/* grain.h -- plans made on a coarser graph: expanded, and improved on the fine one; and on a tree.
  *
  *     pb_coarsen_options grain = {.by = PB_GRAIN_BLOCK};
  *     pb_grained g;
@@ -10,6 +10,7 @@
 
 #include "api.h"
 #include "coarse.h"
+#include "tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,15 @@ pb_status pb_compare_grains(pb_context *ctx, const pb_game *game, const pb_reque
 /* A legal schedule of the coarse graph as a verified schedule of the fine one under `game`, as it is, not improved. */
 pb_status pb_coarse_expand(pb_context *ctx, const pb_game *game, const pb_coarse *c, const pb_moves *moves,
                            pb_arena *result, pb_plan_result *out);
+
+/* What planning the tree instead of the graph costs. */
+typedef struct pb_tree_cost {
+    pb_plan_result tree;    /* the least memory for the tree, computed without recomputation */
+    pb_plan_result carried; /* the same on the graph: a verified plan */
+    pb_plan_result graph;   /* the graph, planned in the memory that `carried` needs */
+} pb_tree_cost;
+pb_status pb_tree_compare(pb_context *ctx, const pb_tree_form *t, const pb_request *request, pb_arena *result,
+                          pb_tree_cost *out);
 
 #ifdef __cplusplus
 }

@@ -54,21 +54,24 @@ typedef enum pb_traversal_kind {
     PB_TRAVERSAL_LAZY,
     /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 most expensive right ones kept */
     PB_TRAVERSAL_BDS,
+    /* Jakobsson, Leighton, Micali, Szydlo: the present and the next subtree of each band of k levels */
+    PB_TRAVERSAL_FRACTAL,
     PB_TRAVERSAL_COUNT
 } pb_traversal_kind;
-const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, lazy, bds */
+const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, lazy, bds, fractal */
 bool pb_traversal_takes_k(pb_traversal_kind kind);
 
 typedef struct pb_traversal_spec {
     pb_traversal_kind kind;
     uint32_t height;
-    uint32_t k; /* lazy and bds: 0 .. height; else 0 */
+    uint32_t k; /* lazy, bds and fractal: 0 .. height; else 0 */
 } pb_traversal_spec;
 
 /* "bds:k=4" */
 #define PB_TRAVERSAL_TEXT 32
 void pb_traversal_text(const pb_traversal_spec *spec, char text[PB_TRAVERSAL_TEXT]);
-/* Parses such a text, for a tree of this height; without k, lazy and bds take 2, or 1 if the height is odd.
+/* Parses such a text, for a tree of this height; without k, lazy and bds take 2, or 1 if the height is odd,
+ * and fractal the lowest bands whose work for an output is within the published limit.
  * PB_EUNKNOWN or PB_EINVAL with a sentence. */
 pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height, pb_traversal_spec *out);
 
@@ -153,6 +156,37 @@ typedef struct pb_traversal_choice {
 /* PB_ELIMIT if the tree is too high to be measured (height above 24). */
 pb_status pb_traversal_choose(pb_context *ctx, const pb_traversal_request *request, pb_arena *arena,
                               pb_traversal_choice *out);
+
+/* ---- Proofs of random leaves ---- */
+
+/* Which layers of the tree to keep, if leaves can be computed again: the lowest ones cost the most memory. */
+#define PB_PROOF_MAX_QUERIES 1000000
+typedef struct pb_proof_request {
+    uint32_t height;
+    uint64_t queries; /* different leaves, every set as likely as any other */
+    uint64_t cap;     /* stored hashes; UINT64_MAX: no limit */
+    pb_traversal_prices prices;
+} pb_proof_request;
+
+typedef struct pb_proof_row {
+    uint32_t dropped;        /* layers from the leaves up that are not kept */
+    uint64_t kept;           /* hashes of the other layers */
+    uint64_t stored;         /* with those that a proof needs while it is computed */
+    bool fits;               /* within the cap */
+    uint64_t leaves, hashes; /* recomputed for one proof */
+    uint64_t work;           /* of that */
+    double subtrees;         /* expected number of dropped subtrees that the proofs touch */
+    double batch_work;       /* expected work of all proofs at once: each of these is recomputed once */
+} pb_proof_row;
+
+typedef struct pb_proof_choice {
+    pb_proof_row row[PB_TRAVERSAL_MAX_HEIGHT + 1]; /* by dropped layers */
+    uint32_t row_count, winner;                    /* UINT32_MAX: none fits */
+    double batch_hashes; /* expected size of one proof of all leaves together; single ones have queries x height */
+} pb_proof_choice;
+
+/* PB_ERANGE for a height or number of queries that is too large, or work that passes 2^64. */
+pb_status pb_proof_layers(pb_context *ctx, const pb_proof_request *request, pb_proof_choice *out);
 
 #ifdef __cplusplus
 }

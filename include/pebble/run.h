@@ -72,6 +72,19 @@ pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, co
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out);
 
+typedef struct pb_run_checked {
+    uint64_t computed;      /* computations that were checked */
+    uint32_t once;          /* nodes that the plan computes and that must not run twice: they were not repeated */
+    const pb_node *differs; /* nodes whose kernels gave other bits for the same inputs, ascending */
+    uint32_t differs_count;
+} pb_run_checked;
+
+/* Runs the steps of a plan with every kernel running twice (`check` in engine.h), which takes more memory and time.
+ * Differences are reported; the other errors of kernels that the mode finds end it with PB_EINVAL.
+ *   in       options    steps and slow_path; the others are ignored */
+pb_status pb_run_check(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
+                       pb_arena *result, pb_run_checked *out);
+
 /* The first step after which the results of two runs differ; UINT64_MAX: those of the steps in both runs are equal. */
 uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
 

@@ -21,6 +21,7 @@ from .machines import Machine, Sample
 from .planning import plan, verify
 from .plots import MissingMatplotlib
 from .results import Metrics, Move, Moves, Plan, Verdict
+from .running import Ran, run
 from .sweeping import Cell, Sweep, sweep
 
 __version__ = version().pebble
@@ -39,6 +40,7 @@ __all__ = [
     "Moves",
     "Progress",
     "Plan",
+    "Ran",
     "Row",
     "Sample",
     "Sweep",
@@ -53,6 +55,7 @@ __all__ = [
     "machines",
     "plan",
     "policies",
+    "run",
     "strategies",
     "sweep",
     "verify",

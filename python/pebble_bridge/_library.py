@@ -15,6 +15,8 @@ BORROWED = 255
 
 U8, U16, U32, U64 = POINTER(c_uint8), POINTER(c_uint16), POINTER(c_uint32), POINTER(c_uint64)
 HANDLE = POINTER(c_void_p)  # receives the object that a call creates
+# A kernel of the caller: state, duty, node, four numbers, addresses by node, workspace, fixed memory.
+OWN_KERNEL = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_uint32, U64, POINTER(c_void_p), c_void_p, c_void_p)
 
 # name: (result, arguments). A session, graph, plan or stream is an address.
 _S = _G = _P = c_void_p
@@ -75,6 +77,9 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_explain": (c_int, [_S, _P, c_uint32, c_char_p]),
     "pb_session_memory": (c_int, [_S, _P, U64, U64, U64]),
     "pb_session_profile": (c_int, [_S, _P, c_char_p, c_uint32, U64, U64]),
+    "pb_session_run_number": (c_int, [_S, c_char_p, c_uint64]),
+    "pb_session_run_slow": (c_int, [_S, c_char_p]),
+    "pb_session_run": (c_int, [_S, _P, OWN_KERNEL, c_void_p]),
     "pb_session_compare": (c_int, [_S, _G, HANDLE]),
     "pb_session_write_comparison": (c_int, [_S, _P]),
     "pb_comparison_row_count": (c_uint64, [_P]),
@@ -92,6 +97,9 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_revolve": (c_int, [_S, c_uint64, c_uint64, HANDLE]),
     "pb_session_add_level": (c_int, [_S, c_uint64, c_uint64, c_uint64]),
     "pb_session_multilevel": (c_int, [_S, c_uint64, c_uint64, c_uint64, HANDLE]),
+    "pb_session_add_mixed_level": (c_int, [_S, c_uint64, U64]),
+    "pb_session_mixed": (c_int, [_S, c_uint64, U64, HANDLE]),
+    "pb_session_mixed_end": (c_int, [_S, _P]),
     "pb_session_online": (c_int, [_S, c_uint32, HANDLE]),
     "pb_stream_actions": (c_uint64, [_P, c_uint64, U64]),
     "pb_stream_online_steps": (c_uint64, [_P, c_uint64, U64]),

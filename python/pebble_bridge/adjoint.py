@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import _arrays
-from ._library import lib
+from ._library import UNLIMITED, lib
 from ._session import Session
 from .errors import InvalidArgument
 from .results import whole
@@ -86,13 +86,13 @@ def _actions(rows: Sequence[int], count: int) -> list[Action]:
 class Stream:
     """A sequence of actions; iterate over it, or take batches."""
 
-    def __init__(self, session: Session, handle: int, open_end: bool = False) -> None:
+    def __init__(self, session: Session, handle: int, open_end: bool = False, mixed: bool = False) -> None:
         self._session, self._handle = session, handle
-        self._open = open_end
+        self._open, self._mixed = open_end, mixed
 
     @property
     def cost(self) -> int:
-        """The cost of all actions of a multi-level stream; 0 for others."""
+        """The cost of all actions of a multi-level or mixed stream (after `end`, if that is called); 0 for others."""
         return lib.pb_stream_cost(self._handle)
 
     def take(self, count: int) -> list[Action]:
@@ -115,7 +115,10 @@ class Stream:
         if not self._open:
             raise InvalidArgument("end() may be called once, and only on a stream of adjoint.online(); iterate instead")
         self._open = False
-        lib.pb_stream_online_end(self._handle)
+        if self._mixed:
+            self._session.do("pb_session_mixed_end", self._handle)
+        else:
+            lib.pb_stream_online_end(self._handle)
         return self
 
     def __iter__(self) -> Iterator[Action]:
@@ -207,6 +210,52 @@ def online(snapshots: int) -> Stream:
     """
     session = Session()
     return Stream(session, session.make("pb_session_online", _count(snapshots, 4)), open_end=True)
+
+
+class MixedLevel(NamedTuple):
+    """One storage level for states and tapes: the sum of their sizes (None: no limit), and costs of transfers."""
+
+    size: int | None
+    state_write: int = 0
+    state_read: int = 0
+    tape_write: int = 0
+    tape_read: int = 0
+
+
+def mixed(
+    steps: int | None,
+    levels: Sequence[MixedLevel | tuple[int | None, ...]],
+    *,
+    state_size: int = 1,
+    tape_size: int = 1,
+    forward_cost: int = 1,
+    reverse_cost: int = 0,
+) -> Stream:
+    """A schedule of minimum cost that stores states and tapes, of different sizes, in up to three levels.
+
+    A tape (what reversing a step needs) that was stored needs no forward step later; a state allows to run any number
+    of steps again. Without `steps` the stream is for a number of steps that is not known in advance, as that of
+    `online`.
+
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> adjoint.mixed(100, [(10,)]).cost, adjoint.revolve_cost(100, 10).forward_steps
+    (237, 322)
+    >>> adjoint.mixed(100, [(10,)], tape_size=4).cost
+    288
+    """
+    session = Session()
+    for level in levels:
+        size, *costs = MixedLevel(*level)
+        numbers = _arrays.numbers(costs, 8, "costs")
+        session.do(
+            "pb_session_add_mixed_level", UNLIMITED if size is None else _count(size), _arrays.pointer(numbers, 8)
+        )
+    numbers = _arrays.numbers([state_size, tape_size, forward_cost, reverse_cost], 8, "sizes and costs")
+    length = UNLIMITED if steps is None else _count(steps)
+    handle = session.make_long("pb_session_mixed", length, _arrays.pointer(numbers, 8))
+    return Stream(session, handle, open_end=steps is None, mixed=True)
 
 
 def _count(value: int, width: int = 8) -> int:

@@ -361,6 +361,18 @@ class Plan:
         """Memory over time as an SVG drawing: stacked by group, with the cap and the peak."""
         return self.export("svg")
 
+    def to_html(self) -> str:
+        """One file that plays the plan in any browser, offline. Needs the command ``pebble``."""
+        from .player import player_html
+
+        return player_html(self.require())
+
+    def show(self, height: int = 640) -> Any:
+        """The plan, playing: a frame in a notebook; elsewhere ``.open()`` shows it in the browser."""
+        from .player import Player
+
+        return Player(self.require(), height)
+
     def export(self, form: str) -> str:
         """The plan for other programs.
 

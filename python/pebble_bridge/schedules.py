@@ -1,7 +1,7 @@
 """Checkpointing schedules for programs that use the package checkpoint_schedules: pyadjoint, Firedrake and others.
 
-:class:`Revolve`, :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are
-``checkpoint_schedules.CheckpointSchedule`` objects::
+:class:`Revolve`, :class:`MultiLevel`, :class:`Mixed`, :class:`Online`, :class:`OnlineMixed` and :class:`PlanSchedule`
+are ``checkpoint_schedules.CheckpointSchedule`` objects::
 
     from pebble_bridge.schedules import Revolve
     tape.enable_checkpointing(Revolve(1000, 20))
@@ -29,7 +29,7 @@ try:
 except ImportError:  # creating a schedule then raises an error
     _cs = None
 
-__all__ = ["MultiLevel", "Online", "PlanSchedule", "Revolve", "chain_graph", "plan_actions"]
+__all__ = ["Mixed", "MultiLevel", "Online", "OnlineMixed", "PlanSchedule", "Revolve", "chain_graph", "plan_actions"]
 
 _TEXT = re.compile(r"(\w+)\(([^)]*)\)")
 NO_SLOT = -1
@@ -280,6 +280,77 @@ class MultiLevel(_Schedule):
         return self._stream
 
 
+class Mixed(_Schedule):
+    """States and tapes in RAM and on disk at minimum cost: fewer steps than any schedule that stores only states.
+
+    What a step needs for its reverse (the tape) may have another size than a state. With equal sizes, one level and no
+    costs of transfers it runs as few steps as the `MixedCheckpointSchedule` of checkpoint_schedules. Offline, one
+    adjoint calculation.
+
+    Parameters
+    ----------
+    max_n : int
+        Number of steps.
+    ram, disk : int
+        The room in each, in the units of the sizes. The working state, and the tape of the step that is reversed next,
+        do not count.
+    state_size, tape_size : int
+        The sizes of a state and of a tape.
+    forward_cost, reverse_cost : int
+        The cost of a step and of an adjoint step.
+    write_cost, read_cost : int
+        The cost of writing and reading a state on disk; RAM costs nothing.
+    tape_write_cost, tape_read_cost : int, optional
+        The same for tapes (default: by their size, rounded up).
+
+    Attributes
+    ----------
+    cost : int
+        The cost of the whole schedule: the number of forward steps, with the default costs.
+    """
+
+    def __init__(
+        self,
+        max_n: int,
+        ram: int,
+        disk: int = 0,
+        *,
+        state_size: int = 1,
+        tape_size: int = 1,
+        forward_cost: int = 1,
+        reverse_cost: int = 0,
+        write_cost: int = 0,
+        read_cost: int = 0,
+        tape_write_cost: int | None = None,
+        tape_read_cost: int | None = None,
+    ) -> None:
+        super().__init__(max_n, _names(ram, disk))
+        prices = (write_cost, read_cost, tape_write_cost, tape_read_cost)
+        self._stream = _mixed(max_n, ram, disk, (state_size, tape_size), (forward_cost, reverse_cost), prices)
+        self.cost = self._stream.cost
+
+    def _actions(self) -> Iterable[Action]:
+        return self._stream
+
+
+def _names(ram: int, disk: int) -> list[str]:
+    return [name for name, room in (("RAM", ram), ("DISK", disk)) if room]
+
+
+def _mixed(
+    steps: int | None, ram: int, disk: int, sizes: tuple[int, int], costs: tuple[int, int], prices: tuple[Any, ...]
+) -> adjoint.Stream:
+    state, tape = (_whole(what, size, 1) for what, size in zip(("state_size", "tape_size"), sizes, strict=True))
+    names = ("write_cost", "read_cost", "tape_write_cost", "tape_read_cost")
+    scaled = [*prices[:2], *(-(-prices[i] * tape // state) if prices[i + 2] is None else prices[i + 2] for i in (0, 1))]
+    checked = [_whole(what, price, 0) for what, price in zip(names, scaled, strict=True)]
+    forward, reverse = (
+        _whole(what, cost, 0) for what, cost in zip(("forward_cost", "reverse_cost"), costs, strict=True)
+    )
+    levels = [(_whole("ram", ram, 0),), (_whole("disk", disk, 0), *checked)]
+    return adjoint.mixed(steps, levels, state_size=state, tape_size=tape, forward_cost=forward, reverse_cost=reverse)
+
+
 class PlanSchedule(_Schedule):
     """Any plan of an adjoint chain: steps of different costs, states of different sizes, slow memory.
 
@@ -323,21 +394,19 @@ class Online(_Schedule):
     def finalize(self, n: int) -> None:
         """There were `n` steps: all requested ones, or all but the last."""
         if self._max_n is None and n < self._n - 1:
-            raise RuntimeError(
-                f"Step {self._n - 1} was requested, so pass {self._n - 1} or {self._n} steps, not {n}."
-            )
+            raise RuntimeError(f"Step {self._n - 1} was requested, so pass {self._n - 1} or {self._n} steps, not {n}.")
         super().finalize(n)
 
     def _iterator(self) -> Iterator[Any]:
-        held: dict[int, int] = {}  # slot: state
+        held: dict[tuple[str, int], int] = {}  # storage and slot: state
 
         def convert(a: Action) -> Iterator[Any]:
             if a.kind == "Forward" and a.write_restart:
-                if a.slot in held:
-                    yield _cs.Move(held[a.slot], _storage("RAM"), _storage("NONE"))
-                held[a.slot] = a.n0
+                if (a.target, a.slot) in held:
+                    yield _cs.Move(held[a.target, a.slot], _storage(a.target), _storage("NONE"))
+                held[a.target, a.slot] = a.n0
             elif a.kind == "Move":
-                del held[a.slot]
+                held.pop((a.source, a.slot), None)  # a tape is not in the list
             yield self._convert(a)
 
         while self._max_n is None:
@@ -349,3 +418,40 @@ class Online(_Schedule):
         for a in self._stream.end():
             if a.kind in ("EndForward", "EndReverse") or a.n0 < n:
                 yield from convert(a._replace(n1=min(a.n1, n)) if a.n1 > n else a)
+
+
+class OnlineMixed(Online):
+    """As :class:`Online`, with a backward pass of minimum cost that stores states and tapes in the room that is free.
+
+    While the number of steps is unknown, states are stored as :class:`Online` does. After the last step, the backward
+    pass is planned: which states to use, and where tapes and further states are stored in between. Parameters as for
+    :class:`Mixed`; `ram` and `disk` together have room for at least one state.
+
+    Attributes
+    ----------
+    cost : int
+        After `finalize`, once the backward pass has begun: its cost.
+    """
+
+    def __init__(
+        self,
+        ram: int,
+        disk: int = 0,
+        *,
+        state_size: int = 1,
+        tape_size: int = 1,
+        forward_cost: int = 1,
+        reverse_cost: int = 0,
+        write_cost: int = 0,
+        read_cost: int = 0,
+        tape_write_cost: int | None = None,
+        tape_read_cost: int | None = None,
+    ) -> None:
+        _Schedule.__init__(self, None, _names(ram, disk))
+        prices = (write_cost, read_cost, tape_write_cost, tape_read_cost)
+        self._stream = _mixed(None, ram, disk, (state_size, tape_size), (forward_cost, reverse_cost), prices)
+
+    @property
+    def cost(self) -> int:
+        """The cost of the backward pass; 0 before it."""
+        return self._stream.cost

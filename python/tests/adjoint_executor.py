@@ -58,10 +58,11 @@ def execute(
     finalize: bool = False,
     asked_ahead: bool = False,
     tidy: bool = True,
+    sizes: tuple[int, int] = (1, 1),
 ) -> Run:
     """Run `schedule` for `n` steps.
 
-    limits : most states at once in each storage.
+    limits : most states at once in each storage, or with `sizes` of a state and a tape the sum of their sizes.
     finalize : call finalize() of an online schedule after the last step; with `asked_ahead`, after requesting one more.
     tidy : nothing may be left in storage at the end (some schedules of the other package leave states on disk).
     """
@@ -78,7 +79,7 @@ def execute(
         assert (storage, i) not in kept and (storage, i) not in taped_away, f"state {i} is in {storage} already"
         what[storage, i] = x.copy()
         run.writes[storage] = run.writes.get(storage, 0) + 1
-        count = sum(1 for s, _ in (*kept, *taped_away) if s == storage)
+        count = sum(size for of, size in zip((kept, taped_away), sizes, strict=True) for s, _ in of if s == storage)
         run.most[storage] = max(run.most.get(storage, 0), count)
         assert limits is None or count <= limits.get(storage, 0), f"{count} states in {storage}"
 

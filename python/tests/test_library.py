@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from pebble_bridge._library import SIGNATURES, lib
+from pebble_bridge._library import OWN_KERNEL, SIGNATURES, lib
 
 HEADERS = Path(__file__).resolve().parents[2] / "include" / "pebble"
 CALL = re.compile(r"^[a-z].*?\b(pb_\w+)\(", re.M)
@@ -27,7 +27,10 @@ def test_every_call_of_the_headers_is_declared():
 )
 def test_no_session_is_safe(name):
     result, takes = SIGNATURES[name]
-    nothing = [0 if kind.__name__.startswith(("c_u", "c_int", "c_double")) else None for kind in takes]
+    nothing = [
+        kind() if kind is OWN_KERNEL else 0 if kind.__name__.startswith(("c_u", "c_int", "c_double")) else None
+        for kind in takes
+    ]
     answer = getattr(lib, name)(*nothing)
     if name in ("pb_session_stopped", "pb_session_line", "pb_session_column"):
         assert answer == 0

@@ -25,6 +25,7 @@
 #include "adjoint/multilevel.h"
 
 #include "adjoint/binomial.h"
+#include "adjoint/split.h"
 #include "base/checked.h"
 #include "base/context.h"
 
@@ -65,23 +66,6 @@ static void pool_costs(solver *v, uint64_t slots)
     }
 }
 
-/* The minimum of lead[j] + right[l-j] below `best`; returns its j, or 0. */
-static uint32_t best_split(const uint64_t *lead, const uint64_t *right, uint64_t l, uint64_t *best)
-{
-    uint64_t least = *best;
-    for (uint64_t j = 1; j < l; j++) {
-        uint64_t sum = lead[j] + right[l - j];
-        least = sum < least ? sum : least;
-    }
-    if (least == *best)
-        return 0;
-    *best = least;
-    uint64_t j = 1;
-    while (lead[j] + right[l - j] != least)
-        j++;
-    return (uint32_t)j;
-}
-
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* One row: after[] from before[]; the same array for both means unlimited slots. */
@@ -94,7 +78,7 @@ static pb_status solve_row(solver *v, const pb_level *level, const uint64_t *bef
         if (status != PB_OK)
             return status;
         uint64_t stored = l == 1 ? each : v->faster[l];
-        uint32_t j = best_split(v->lead, before, l, &stored);
+        uint32_t j = pbi_best_split(v->lead, before, l, &stored);
         v->lead[l] = stored + l * forward + level->read_cost;
         bool here = level->write_cost + stored < v->faster[l];
         after[l] = here ? level->write_cost + stored : v->faster[l];

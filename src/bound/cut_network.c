@@ -76,15 +76,26 @@ static int64_t scaled(const pbi_cut_network *net, uint64_t work)
     return net->shift < 0 ? (int64_t)(work >> -net->shift) : (int64_t)(work << net->shift);
 }
 
-/* The minimum cost of not keeping x without recomputing it: a store and a load, if there is slow memory. UINT64_MAX:
- * not possible. */
-static uint64_t least_load(const pb_game *game, pb_node x)
+/* The least cost of a recipe of x; UINT64_MAX: it has none. */
+static uint64_t least_recipe(const pb_game *game, pb_node x)
 {
-    uint64_t least = UINT64_MAX, size = game->graph->size[x];
+    uint64_t least = UINT64_MAX;
+    for (uint32_t by = pb_game_recipes(game) ? pb_graph_recipes(game->graph, x) : 0; by > 0; by--) {
+        uint64_t cost = pb_graph_way(game->graph, x, by).cost;
+        least = cost < least ? cost : least;
+    }
+    return least;
+}
+
+/* The minimum cost of having x again without keeping it or running its maker: a recipe or, if there is slow memory, a
+ * store and a load. UINT64_MAX: not possible. */
+static uint64_t least_return(const pb_game *game, pb_node x)
+{
+    uint64_t least = least_recipe(game, x), size = game->graph->size[x];
     if (game->kind != PB_GAME_TIERED)
-        return UINT64_MAX;
+        return least;
     if (game->graph->flags[x] & PB_NODE_GIVEN_SLOW)
-        return 0; /* its one load may be this one */
+        return 0; /* its one load, or a recipe instead, may be this one */
     for (uint32_t t = 0; t < game->tier_count; t++) {
         const pb_tier *tier = &game->tiers[t];
         uint64_t both = pbi_add_saturated(pbi_store_price(tier, size), pbi_load_price(tier, size));
@@ -93,18 +104,21 @@ static uint64_t least_load(const pb_game *game, pb_node x)
     return least;
 }
 
-static int64_t load_price(const pbi_cut_network *net, pb_node x)
+static int64_t return_price(const pbi_cut_network *net, pb_node x)
 {
-    uint64_t least = least_load(net->game, x);
+    uint64_t least = least_return(net->game, x);
     return least == UINT64_MAX ? PBI_FLOW_INF : scaled(net, least);
 }
+
+/* Do labellings pay for more than computations? */
+static bool has_returns(const pb_game *game) { return game->kind == PB_GAME_TIERED || pb_game_recipes(game); }
 
 /* The total of work and io that a labelling can need. */
 static uint64_t total_price(const pb_game *game)
 {
     uint64_t total = game->graph->needed_cost;
-    for (pb_node v = 0; v < game->graph->node_count && game->kind == PB_GAME_TIERED; v++) {
-        uint64_t price = needed(game->graph, v) ? least_load(game, v) : 0;
+    for (pb_node v = 0; v < game->graph->node_count && has_returns(game); v++) {
+        uint64_t price = needed(game->graph, v) ? least_return(game, v) : 0;
         total = pbi_add_saturated(total, price == UINT64_MAX ? 0 : price);
     }
     return total;
@@ -132,8 +146,8 @@ static void scale_work(pbi_cut_network *net)
         net->total_work += once ? 0 : net->work[v];
         unit = once ? unit : common_divisor(unit, g->cost[v]);
     }
-    /* Prices of loads are not multiples of the costs' divisor, and are not included in the sum. */
-    if (net->game->kind == PB_GAME_TIERED) {
+    /* Prices of loads and recipes are not multiples of the costs' divisor, and are not included in the sum. */
+    if (has_returns(net->game)) {
         unit = 1;
         net->total_work = PBI_FLOW_INF;
     }
@@ -389,13 +403,13 @@ static int64_t keep_price(const pbi_cut_network *net, pb_node x, pbi_rate rate)
 {
     if (net->settled[x] == PBI_CUT_HELD)
         return 0;
-    int64_t load = load_price(net, x);
+    int64_t back = return_price(net, x);
     if (net->settled[x] == PBI_CUT_GONE)
-        return load;
+        return back;
     int64_t keep = pbi_rate_times(rate, net->game->graph->size[x], false), most = INT64_C(1) << net->bits;
     keep = keep < most ? keep : most;
     keep += net->toll ? net->toll[x] : 0;
-    return keep < load ? keep : load;
+    return keep < back ? keep : back;
 }
 
 void pbi_cut_network_price(pbi_cut_network *net, pbi_rate rate)
@@ -425,7 +439,8 @@ void pbi_cut_network_weigh(pbi_cut_network *net, unsigned size_shift)
     pbi_flow *f = &net->flow;
     memcpy(f->room, net->base, f->arc_count * sizeof *f->room);
     for (pb_node v = 0; v < g->node_count; v++) {
-        int64_t size = net->settled[v] == PBI_CUT_HELD ? 0 : (int64_t)(g->size[v] >> size_shift);
+        bool free = net->settled[v] == PBI_CUT_HELD || least_recipe(net->game, v) != UINT64_MAX;
+        int64_t size = free ? 0 : (int64_t)(g->size[v] >> size_shift);
         if (!needed(g, v))
             continue;
         if (given(g, v)) {
@@ -463,12 +478,12 @@ void pbi_cut_network_read(const pbi_cut_network *net, pbi_rate rate, pbi_cut *cu
         bool keeps = false;
         if (needed(g, v) && net->settled[v] != PBI_CUT_HELD && pbi_flow_reached(f, there(v)) &&
             (given(g, v) || !pbi_flow_reached(f, again(pb_graph_maker(g, v))))) {
-            int64_t load = load_price(net, v);
-            keeps = net->settled[v] == PBI_CUT_OPEN && pbi_rate_times(rate, g->size[v], false) <= load;
+            int64_t back = return_price(net, v);
+            keeps = net->settled[v] == PBI_CUT_OPEN && pbi_rate_times(rate, g->size[v], false) <= back;
             cut->size += keeps ? g->size[v] : 0;
-            cut->work += keeps ? 0 : load;
+            cut->work += keeps ? 0 : back;
         }
-        if (cut->work > PBI_FLOW_INF) /* loads that are far too expensive */
+        if (cut->work > PBI_FLOW_INF) /* returns that are far too expensive */
             cut->work = PBI_FLOW_INF;
         if (computed(g, v) && pbi_flow_reached(f, again(v)) && !pbi_flow_reached(f, fresh(v)))
             cut->work += net->work[v];

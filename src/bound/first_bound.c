@@ -202,7 +202,8 @@ static uint64_t lasting_size(const pb_game *game)
     const pb_graph *g = game->graph;
     uint64_t size = 0;
     for (pb_node v = 0; v < g->node_count && game->kind == PB_GAME_REMAT; v++)
-        if ((g->flags[v] & PB_NODE_NEEDED) && (g->flags[pb_graph_maker(g, v)] & (PB_NODE_GIVEN | PB_NODE_ONCE)))
+        if ((g->flags[v] & PB_NODE_NEEDED) && !pb_graph_recipes(g, v) &&
+            (g->flags[pb_graph_maker(g, v)] & (PB_NODE_GIVEN | PB_NODE_ONCE)))
             size += g->size[v];
     return size;
 }

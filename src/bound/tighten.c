@@ -34,8 +34,8 @@ static uint64_t default_several(const pb_game *game)
 {
     const pb_graph *g = game->graph;
     uint64_t parts = (uint64_t)g->node_count + g->edge_count;
-    if (game->kind != PB_GAME_REMAT || g->node_count > SEVERAL_NODES)
-        return 0;
+    if (game->kind != PB_GAME_REMAT || pb_game_recipes(game) || g->node_count > SEVERAL_NODES)
+        return 0; /* a second moment assumes that a value comes back only with its maker */
     return smaller(SEVERAL_TIMES * default_single(g), smaller(SEVERAL_EACH * parts, SEVERAL_MAX));
 }
 
@@ -87,8 +87,6 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
         return PB_OK;
     if (game->kind == PB_GAME_REVERSIBLE)
         return tighten_reversible(ctx, game, effort ? effort : pb_bounds_effort(ctx, game), bounds);
-    if (pb_game_recipes(game)) /* the moments below assume that a value comes back only by its own computation */
-        return PB_OK;
     pb_status status = pb_graph_program_peak(ctx, g, &program_peak);
     if (status != PB_OK)
         return status == PB_ECANCELLED ? PB_OK : status;

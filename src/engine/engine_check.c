@@ -28,7 +28,8 @@ pb_status pbi_check_open(pb_engine *e)
     c->sum = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->sum);
     unsigned char *decoy = pb_arena_alloc(&e->arena, c->largest + e->options.align, 1);
     c->saved = pb_arena_alloc(&e->arena, c->largest, 1);
-    if (!c->table || !c->sum || !decoy || !c->saved)
+    c->stray = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->stray);
+    if (!c->table || !c->sum || !c->stray || !decoy || !c->saved)
         return PB_ENOMEM;
     c->decoy = decoy + (e->options.align - (uintptr_t)decoy % e->options.align) % e->options.align;
     memset(c->decoy, FIRST, c->largest);
@@ -83,6 +84,7 @@ typedef struct suspect {
     const pb_node *part;
     uint32_t parts;
     bool was_there;
+    bool reported; /* this computation */
     uint64_t inputs, workspace;
 } suspect;
 
@@ -145,12 +147,30 @@ static pb_status run(suspect *s, unsigned char decoy)
     return status == PB_OK ? run_with_decoy(s, decoy) : status;
 }
 
+/* Once for each computation. What was computed from other bits than before is not to blame. */
+static void report(suspect *s, pb_node made, bool now)
+{
+    pb_engine *e = s->e;
+    pb_way way = pb_graph_way(e->graph, s->call.node, s->call.by);
+    bool from_others = false;
+    for (uint32_t i = 0; i < way.in_count; i++)
+        from_others = from_others || e->check.stray[way.in[i]];
+    e->check.stray[made] = 1;
+    if ((now || !from_others) && !s->reported) {
+        e->options.differs(e->options.differs_state, s->call.node);
+        s->reported = true;
+    }
+}
+
 /* Results must be equal in both runs of the kernel, and to those of earlier computations. */
 static pb_status compare(suspect *s, pb_node made, bool now)
 {
     pb_engine *e = s->e;
     uint64_t sum = sum_of(e, made), *known = &e->check.sum[made];
-    if (*known && *known != sum && !(e->graph->flags[s->call.node] & PB_NODE_ONCE))
+    bool differs = *known && *known != sum && !(e->graph->flags[s->call.node] & PB_NODE_ONCE);
+    if (differs && e->options.differs)
+        report(s, made, now);
+    else if (differs)
         return pbi_fail(
             e->ctx, PB_EINVAL,
             now ? "the result of the kernel of %.80s depends on memory that it must not read; fix the kernel"

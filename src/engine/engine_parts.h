@@ -69,6 +69,7 @@ typedef struct pbi_check {
     unsigned char *saved; /* of an input that is overwritten */
     void **table;         /* the addresses that a kernel may see */
     uint64_t *sum;        /* by node: of the first result; 0: not computed yet */
+    uint8_t *stray; /* by node: it has had different bits, or an input of it has; only if differences are reported */
     uint64_t largest;
 } pbi_check;
 

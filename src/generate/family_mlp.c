@@ -29,7 +29,7 @@ static pb_status write_mlp(pbi_training *s, const pbi_params *params)
     pbi_tape_group(t, "head");
     x = pbi_op_linear(t, "fc", x, pbi_param_integer(params, "classes"));
     pbi_op_loss(t, "loss", x, labels);
-    return pbi_tape_backward(t);
+    return pbi_training_finish(s, params);
 }
 
 pb_status pbi_generate_mlp(pb_context *ctx, const pbi_params *params, pb_builder *builder)

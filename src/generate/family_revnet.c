@@ -13,17 +13,6 @@ typedef struct stream {
     uint64_t width, bytes;
 } stream;
 
-static void add_recipe(pbi_emit *e, pb_node v, const pb_recipe_spec *spec, const pb_node *in, uint32_t count)
-{
-    uint32_t number;
-    if (e->status == PB_OK)
-        e->status = pb_builder_add_recipe(e->builder, v, spec, &number);
-    for (uint32_t i = 0; i < count && e->status == PB_OK; i++)
-        e->status = pb_builder_add_recipe_input(e->builder, number, in[i]);
-    if (e->status == PB_OK && count)
-        e->status = pb_builder_add_recipe_inplace(e->builder, number, in[0]);
-}
-
 /* stream + relu(linear(other)) */
 static pbi_value couple(pbi_tape *t, const char *const names[3], const stream *s, pbi_value other, bool inverse)
 {
@@ -38,10 +27,11 @@ static pbi_value couple(pbi_tape *t, const char *const names[3], const stream *s
                           .has_bytes = true,
                           .flops = flops,
                           .bytes = pbi_times(6, s->bytes)};
-    if (inverse && flops == UINT64_MAX && s->emit->status == PB_OK)
-        s->emit->status = PB_ERANGE;
-    if (inverse)
-        add_recipe(s->emit, pbi_tape_node(t, s->value), &spec, in, 2);
+    if (inverse) {
+        uint32_t number = pbi_emit_recipe(s->emit, pbi_tape_node(t, s->value), &spec);
+        pbi_emit_recipe_input(s->emit, number, in[0], true);
+        pbi_emit_recipe_input(s->emit, number, in[1], false);
+    }
     return sum;
 }
 
@@ -50,15 +40,13 @@ static pb_status write_revnet(pbi_training *s, const pbi_params *params)
     static const char *const first[] = {"f.fc", "f.relu", "a"}, *const second[] = {"g.fc", "g.relu", "b"};
     pbi_tape *t = &s->tape;
     uint64_t depth = pbi_param_integer(params, "depth"), batch = pbi_param_integer(params, "batch");
-    uint64_t width = pbi_param_integer(params, "width"), reread = pbi_param_integer(params, "reread");
+    uint64_t width = pbi_param_integer(params, "width");
     bool inverse = pbi_param_is(params, "inverse", "yes");
     if (pbi_emit_budget(&s->emit, 24 * depth + 24, 48 * depth + 48) != PB_OK)
         return s->emit.status;
     pbi_dims sample = {batch, pbi_param_integer(params, "inputs"), 1, 1};
     pbi_value x = pbi_tape_input(t, "batch", sample, t->options.type);
     pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, 1, 1}, PBI_INDEX);
-    if (reread)
-        add_recipe(&s->emit, pbi_tape_node(t, x), &(pb_recipe_spec){.name = "reread", .cost = reread}, NULL, 0);
     pbi_tape_group(t, "stem");
     stream a = {.emit = &s->emit, .count = pbi_times(batch, width), .width = width}, b = a;
     a.bytes = b.bytes = pbi_times(a.count, t->options.type.size);
@@ -72,7 +60,7 @@ static pb_status write_revnet(pbi_training *s, const pbi_params *params)
     pbi_tape_group(t, "head");
     x = pbi_op_linear(t, "fc", pbi_op_add(t, "add", a.value, b.value), pbi_param_integer(params, "classes"));
     pbi_op_loss(t, "loss", x, labels);
-    return pbi_tape_backward(t);
+    return pbi_training_finish(s, params);
 }
 
 pb_status pbi_generate_revnet(pb_context *ctx, const pbi_params *params, pb_builder *builder)

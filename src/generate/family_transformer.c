@@ -37,7 +37,7 @@ static pbi_value block(pbi_tape *t, const model *m, pbi_value x)
     return pbi_op_add(t, "add2", x, way);
 }
 
-static pb_status write_transformer(pbi_training *s, const model *m)
+static pb_status write_transformer(pbi_training *s, const pbi_params *params, const model *m)
 {
     pbi_tape *t = &s->tape;
     if (m->width % m->heads)
@@ -60,7 +60,7 @@ static pb_status write_transformer(pbi_training *s, const model *m)
     x = pbi_op_layer_norm(t, "norm", x);
     x = pbi_op_linear(t, "fc", x, m->vocabulary);
     pbi_op_loss(t, "loss", x, labels);
-    return pbi_tape_backward(t);
+    return pbi_training_finish(s, params);
 }
 
 pb_status pbi_generate_transformer(pb_context *ctx, const pbi_params *params, pb_builder *builder)
@@ -77,7 +77,7 @@ pb_status pbi_generate_transformer(pb_context *ctx, const pbi_params *params, pb
     pb_arena_init(&arena, ctx);
     pbi_training s;
     pbi_training_start(&s, ctx, params, builder, &arena);
-    pb_status status = write_transformer(&s, &m);
+    pb_status status = write_transformer(&s, params, &m);
     pb_arena_release(&arena);
     return status;
 }

@@ -88,7 +88,7 @@ static pb_status write_resnet(pbi_training *s, const pbi_params *params)
     x = pbi_op_mean_pool(t, "pool", x);
     x = pbi_op_linear(t, "fc", x, pbi_param_integer(params, "classes"));
     pbi_op_loss(t, "loss", x, labels);
-    return pbi_tape_backward(t);
+    return pbi_training_finish(s, params);
 }
 
 pb_status pbi_generate_resnet(pb_context *ctx, const pbi_params *params, pb_builder *builder)
@@ -149,7 +149,7 @@ static pb_status write_unet(pbi_training *s, const pbi_params *params)
     pbi_tape_group(t, "head");
     x = pbi_op_conv(t, "conv", x, pbi_param_integer(params, "classes"), 1, 1);
     pbi_op_loss(t, "loss", x, labels);
-    return pbi_tape_backward(t);
+    return pbi_training_finish(s, params);
 }
 
 pb_status pbi_generate_unet(pb_context *ctx, const pbi_params *params, pb_builder *builder)

@@ -44,7 +44,19 @@ void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *para
     if (pbi_params_has(params, "dropout")) {
         options.dropout = pbi_param_real(params, "dropout") > 0;
         options.dropout_seed = pbi_param_is(params, "dropout-state", "seed");
+        options.dropout_redraw = pbi_param_is(params, "dropout-state", "either");
     }
     pbi_emit_init(&s->emit, ctx, params->family->name, builder);
     pbi_tape_init(&s->tape, &s->emit, arena, &options);
+}
+
+pb_status pbi_training_finish(pbi_training *s, const pbi_params *params)
+{
+    uint64_t factor = pbi_param_integer(params, "compress"), reread = pbi_param_integer(params, "reread");
+    pb_status status = pbi_tape_backward(&s->tape);
+    if (status == PB_OK && factor)
+        pbi_tape_compress(&s->tape, factor, pbi_param_integer(params, "compress-cost"));
+    if (status == PB_OK && reread)
+        pbi_tape_reread(&s->tape, reread);
+    return s->emit.status;
 }

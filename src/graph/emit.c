@@ -95,6 +95,25 @@ void pbi_emit_target(pbi_emit *e, pb_node v)
         e->status = pb_builder_add_target(e->builder, v);
 }
 
+uint32_t pbi_emit_recipe(pbi_emit *e, pb_node v, const pb_recipe_spec *spec)
+{
+    uint32_t number = 0;
+    if (e->status == PB_OK && spec->cost == UINT64_MAX)
+        e->status =
+            pbi_fail(e->ctx, PB_ERANGE, "%s: the cost of a recipe exceeds 2^64; use smaller parameters", e->maker);
+    if (going(e))
+        e->status = pb_builder_add_recipe(e->builder, v, spec, &number);
+    return number;
+}
+
+void pbi_emit_recipe_input(pbi_emit *e, uint32_t number, pb_node input, bool inplace)
+{
+    if (e->status == PB_OK)
+        e->status = pb_builder_add_recipe_input(e->builder, number, input);
+    if (e->status == PB_OK && inplace)
+        e->status = pb_builder_add_recipe_inplace(e->builder, number, input);
+}
+
 void pbi_emit_units(pbi_emit *e, const char *cost_unit, const char *size_unit)
 {
     if (e->status == PB_OK)

@@ -42,6 +42,9 @@ void pbi_emit_order(pbi_emit *e, pb_node v);
 void pbi_emit_edge(pbi_emit *e, pb_node from, pb_node to);
 void pbi_emit_inplace(pbi_emit *e, pb_node v, pb_node input);
 void pbi_emit_target(pbi_emit *e, pb_node v);
+/* A recipe of v; its number is for pbi_emit_recipe_input. */
+uint32_t pbi_emit_recipe(pbi_emit *e, pb_node v, const pb_recipe_spec *spec);
+void pbi_emit_recipe_input(pbi_emit *e, uint32_t number, pb_node input, bool inplace);
 void pbi_emit_units(pbi_emit *e, const char *cost_unit, const char *size_unit);
 
 /* A short text built without printf, for the names of a million nodes. */

@@ -22,6 +22,7 @@ static const struct {
     [PB_TRAVERSAL_SZYDLO] = {"szydlo", &pbi_traversal_szydlo, false},
     [PB_TRAVERSAL_LAZY] = {"lazy", &pbi_traversal_lazy, true},
     [PB_TRAVERSAL_BDS] = {"bds", &pbi_traversal_bds, true},
+    [PB_TRAVERSAL_FRACTAL] = {"fractal", &pbi_traversal_fractal, true},
 };
 
 const char *pb_traversal_name(pb_traversal_kind kind)
@@ -49,17 +50,18 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
         kind++;
     if (kind == PB_TRAVERSAL_COUNT)
         return pbi_fail(ctx, PB_EUNKNOWN,
-                        "there is no traversal \"%.40s\"; choose direct, classic, szydlo, lazy or bds", text);
+                        "there is no traversal \"%.40s\"; choose direct, classic, szydlo, lazy, bds or fractal", text);
     pb_traversal_spec spec = {(pb_traversal_kind)kind, height, 0};
     if (kinds[kind].takes_k)
-        spec.k = standard_k(height);
+        spec.k = kind == PB_TRAVERSAL_FRACTAL ? pbi_fractal_usual_k(height) : standard_k(height);
     if (text[length]) {
         char *end = NULL;
         bool is_k = strncmp(text + length, ":k=", 3) == 0 && text[length + 3] >= '0' && text[length + 3] <= '9';
         unsigned long k = is_k ? strtoul(text + length + 3, &end, 10) : 0;
         if (!is_k || *end || !kinds[kind].takes_k || k > height)
             return pbi_fail(ctx, PB_EINVAL,
-                            "\"%.40s\": only lazy and bds take k, as in bds:k=4, and at most the height", text);
+                            "\"%.40s\": only lazy, bds and fractal take k, as in bds:k=4, and at most the height",
+                            text);
         spec.k = (uint32_t)k;
     }
     *out = spec;
@@ -74,7 +76,7 @@ static pb_status check_spec(pb_context *ctx, const pb_traversal_spec *spec)
         return pbi_fail(ctx, PB_ERANGE, "the tree has a height of %u; use at most %d", (unsigned)spec->height,
                         PB_TRAVERSAL_MAX_HEIGHT);
     if (spec->k > spec->height || spec->k > PB_TRAVERSAL_MAX_K || (spec->k && !pb_traversal_takes_k(spec->kind)))
-        return pbi_fail(ctx, PB_ERANGE, "k is %u; only lazy and bds take it, up to the height and at most %d",
+        return pbi_fail(ctx, PB_ERANGE, "k is %u; only lazy, bds and fractal take it, up to the height and at most %d",
                         (unsigned)spec->k, PB_TRAVERSAL_MAX_K);
     return PB_OK;
 }
@@ -84,7 +86,10 @@ pb_status pb_traversal_init(pb_context *ctx, const pb_traversal_spec *spec, pb_a
     pb_status status = check_spec(ctx, spec);
     if (status != PB_OK)
         return status;
-    size_t levels = (size_t)spec->height + 4, retained = (size_t)1 << spec->k;
+    pbi_bands bands;
+    pbi_fractal_divide(spec->height, spec->k, &bands);
+    bool fractal = spec->kind == PB_TRAVERSAL_FRACTAL;
+    size_t levels = (size_t)spec->height + 4, retained = fractal ? bands.stored + 1 : (size_t)1 << spec->k;
     pbi_traversal *s = pb_arena_zero(arena, 1, sizeof *s);
     uint32_t *free = pb_arena_alloc(arena, levels * levels + retained, sizeof *free);
     uint32_t *retain = pb_arena_alloc(arena, retained, sizeof *retain);
@@ -95,6 +100,7 @@ pb_status pb_traversal_init(pb_context *ctx, const pb_traversal_spec *spec, pb_a
     s->leaves = UINT64_C(1) << spec->height;
     s->free = free;
     s->retain = retain;
+    s->bands = bands;
     for (uint32_t h = spec->height - spec->k, start = 0; h + 1 < spec->height; h++) {
         s->retain_start[h] = start;
         start += (UINT32_C(1) << (spec->height - h - 1)) - 1;

@@ -65,10 +65,7 @@ static void take_right(pbi_traversal *s, unsigned level)
     pbi_treehash_begin(s, &s->stack[level], (uint8_t)level, index + 2);
 }
 
-/* On one level the path changes from a right node to a left one: computes that node and returns the level. The right
- * nodes below it are still the old ones. On level 0 it is a leaf, which comes last, so that the work before it can use
- * its slot. */
-static unsigned turn_left(pbi_traversal *s)
+unsigned pbi_turn_left(pbi_traversal *s)
 {
     uint64_t last = s->next - 1;
     unsigned top = 0;
@@ -87,12 +84,12 @@ static unsigned turn_left(pbi_traversal *s)
 
 static void update(pbi_traversal *s)
 {
-    for (unsigned h = 0, top = turn_left(s); h < top; h++)
+    for (unsigned h = 0, top = pbi_turn_left(s); h < top; h++)
         take_right(s, h);
     s->todo = (computed_levels(s) + 1) / 2 + s->owes_leaf;
 }
 
-static void pay_leaf(pbi_traversal *s)
+void pbi_pay_leaf(pbi_traversal *s)
 {
     s->owes_leaf = false;
     s->auth[0] = pbi_slot_take(s);
@@ -118,7 +115,7 @@ static unsigned choose(const pbi_traversal *s)
 static void work(pbi_traversal *s)
 {
     if (s->owes_leaf && !s->todo) {
-        pay_leaf(s);
+        pbi_pay_leaf(s);
         return;
     }
     unsigned best = choose(s);
@@ -132,7 +129,7 @@ static void work(pbi_traversal *s)
 
 static void lazy_update(pbi_traversal *s)
 {
-    unsigned top = turn_left(s), computed = top < computed_levels(s) ? top : computed_levels(s);
+    unsigned top = pbi_turn_left(s), computed = top < computed_levels(s) ? top : computed_levels(s);
     for (unsigned h = 0; h < top; h++)
         pbi_slot_free(s, s->auth[h]);
     for (unsigned h = computed; h < top; h++)
@@ -146,7 +143,7 @@ static void lazy_update(pbi_traversal *s)
 static void lazy_work(pbi_traversal *s)
 {
     if (s->owes_leaf)
-        pay_leaf(s);
+        pbi_pay_leaf(s);
     else
         pbi_descent_leaf(s);
 }

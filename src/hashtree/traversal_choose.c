@@ -3,6 +3,10 @@
 
 #include "base/context.h"
 
+#include "hashtree/traversal_state.h"
+
+#include <math.h>
+
 enum { HIGHEST = 24, USUAL_SHARE = 8, MAX_ROWS = PB_TRAVERSAL_COUNT * (PB_TRAVERSAL_MAX_K + 1) };
 
 void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise *out)
@@ -18,11 +22,19 @@ void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise 
         *out = (pb_traversal_promise){(h - k) / 2 + 1, 3 * (h - k - 1) / 2 + 1, 0,
                                       3 * h + spec->height / 2 - 3 * k - 2 + (double)(UINT64_C(1) << spec->k),
                                       "Buchmann, Dahmen, Schneider 2008"};
+    else if (spec->kind == PB_TRAVERSAL_FRACTAL && spec->height > 2 && spec->k == pbi_fractal_usual_k(spec->height))
+        *out = (pb_traversal_promise){0, 0, 2 * h / log2(h), 1.5 * h * h / log2(h),
+                                      "Jakobsson, Leighton, Micali, Szydlo 2003"};
 }
 
 /* Min number of stored hashes: a path, and the right nodes that are always kept. */
 static uint64_t least_stored(const pb_traversal_spec *spec)
 {
+    if (spec->kind == PB_TRAVERSAL_FRACTAL) {
+        pbi_bands bands;
+        pbi_fractal_divide(spec->height, spec->k, &bands);
+        return bands.stored / 2 - bands.count;
+    }
     return spec->height + (pb_traversal_takes_k(spec->kind) ? (UINT64_C(1) << spec->k) - spec->k - 1 : 0);
 }
 
@@ -33,13 +45,24 @@ static uint64_t most_stored(const pb_traversal_request *r)
     return r->cap == UINT64_MAX ? usual : r->cap > usual ? r->cap : usual;
 }
 
+/* Are the bands of a fractal traversal those of a smaller k? */
+static bool is_repeated(const pb_traversal_spec *spec)
+{
+    pbi_bands own, smaller;
+    pbi_fractal_divide(spec->height, spec->k, &own);
+    pbi_fractal_divide(spec->height, spec->k ? spec->k - 1 : 0, &smaller);
+    return spec->k < 2 || own.count == smaller.count;
+}
+
 /* With k = 1 nothing is retained: it equals k = 0 except for the rounding of bds. Without a cap, every second k is
  * enough. */
 static bool is_worth_a_row(const pb_traversal_request *r, const pb_traversal_spec *spec)
 {
-    bool odd = (spec->height - spec->k) % 2;
+    bool odd = spec->kind != PB_TRAVERSAL_FRACTAL && (spec->height - spec->k) % 2;
     if (!pb_traversal_takes_k(spec->kind))
         return true;
+    if (spec->kind == PB_TRAVERSAL_FRACTAL && is_repeated(spec))
+        return false;
     if (spec->k == 1 && (odd || spec->kind == PB_TRAVERSAL_LAZY))
         return false;
     return spec->k < 2 || (least_stored(spec) <= most_stored(r) && !(r->cap == UINT64_MAX && odd));

@@ -23,6 +23,17 @@ typedef struct pbi_treehash {
     pbi_tail tail[PBI_LEVELS + 1]; /* levels decrease from the bottom; only the two on top may be equal */
 } pbi_treehash;
 
+/* fractal: levels start[i] .. start[i + 1] - 1 are band i; right nodes of its present and next subtree are stored. */
+typedef struct pbi_bands {
+    uint32_t count, start[PBI_LEVELS + 1];
+    uint8_t band[PBI_LEVELS];   /* by level */
+    uint32_t right[PBI_LEVELS]; /* by level: where its right nodes begin */
+    uint32_t stored;            /* in all */
+} pbi_bands;
+void pbi_fractal_divide(uint32_t height, uint32_t k, pbi_bands *b);
+/* The lowest bands with which an output takes no more units than published. */
+uint32_t pbi_fractal_usual_k(uint32_t height);
+
 typedef enum pbi_phase { PBI_BUILD, PBI_UPDATE, PBI_WORK, PBI_OUTPUT, PBI_OVER } pbi_phase;
 
 struct pb_traversal_state {
@@ -39,10 +50,11 @@ struct pb_traversal_state {
 
     uint32_t auth[PBI_LEVELS]; /* the path */
     uint32_t keep[PBI_LEVELS]; /* bds: right nodes from which a left one will be computed */
-    uint32_t *retain;          /* bds: right nodes near the root, by level and place */
+    uint32_t *retain;          /* bds: right nodes near the root, by level and place; fractal: of two subtrees */
     uint32_t retain_start[PBI_LEVELS];
+    pbi_bands bands;
     pbi_treehash build;             /* set-up: node 1 of each level, from the top level down */
-    bool owes_leaf;                 /* bds: the leaf of the next path comes last */
+    bool owes_leaf;                 /* bds, fractal: the leaf of the next path comes last */
     pbi_treehash stack[PBI_LEVELS]; /* by level */
 };
 typedef struct pb_traversal_state pbi_traversal;
@@ -76,6 +88,12 @@ uint32_t pbi_treehash_take(pbi_treehash *h);
 void pbi_descent_begin(pbi_traversal *s, unsigned level);
 void pbi_descent_leaf(pbi_traversal *s);
 
+/* bds. On one level the path changes from a right node to a left one: computes that node and returns the level. The
+ * right nodes below it are still the old ones. On level 0 it is a leaf, which comes last, so that the work before it
+ * can use its slot: pbi_pay_leaf computes it. */
+unsigned pbi_turn_left(pbi_traversal *s);
+void pbi_pay_leaf(pbi_traversal *s);
+
 /* Of each algorithm: whether the set-up keeps node `index` of `level`, which is in `slot` (called once or twice);
  * what follows the output of path next - 1, before any piece of work (it sets s->todo); one piece of work. */
 typedef struct pbi_algorithm {
@@ -84,6 +102,6 @@ typedef struct pbi_algorithm {
     void (*work)(pbi_traversal *s);
 } pbi_algorithm;
 extern const pbi_algorithm pbi_traversal_direct, pbi_traversal_classic, pbi_traversal_szydlo, pbi_traversal_lazy,
-    pbi_traversal_bds;
+    pbi_traversal_bds, pbi_traversal_fractal;
 
 #endif

@@ -59,6 +59,7 @@ typedef struct pbi_tape_options {
     bool im2col;                  /* convolutions need workspace for one image's patches */
     bool dropout;                 /* without it pbi_op_dropout does nothing */
     bool dropout_seed;            /* save the seed, not the mask */
+    bool dropout_redraw;          /* the mask has a recipe that draws it again from its seed */
     bool whole_names;             /* operations have full names: no group in front */
 } pbi_tape_options;
 
@@ -181,6 +182,11 @@ static inline uint64_t pbi_dims_elements(pbi_dims d)
 
 /* All gradients, in the reverse order of the operations; targets and the fixed size too. */
 pb_status pbi_tape_backward(pbi_tape *t);
+/* After the backward pass: every value that it reads has a by-product, its copy compressed by `factor`, and a recipe
+ * that unpacks it, at this many flop per number for packing and unpacking. */
+void pbi_tape_compress(pbi_tape *t, uint64_t factor, uint64_t flops);
+/* The first given value, the batch, can be read again at this cost. */
+void pbi_tape_reread(pbi_tape *t, uint64_t cost);
 /* No backward pass: the fixed size alone. */
 pb_status pbi_tape_forward(pbi_tape *t);
 /* The node of a value, PB_NO_NODE in fixed memory, and whether gradients of parameters pass through it. */

@@ -8,10 +8,14 @@
 static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, uint32_t self, pb_node reader)
 {
     for (uint32_t i = 0; i < o->in_count; i++)
-        if (pbi_rule_reads(reads, self, i))
+        if (pbi_rule_reads(reads, self, i)) {
             pbi_tape_read(t, t->values[o->in[i]].node, reader);
-    if (reads & PBI_READS_OUT)
+            t->values[o->in[i]].saved = true;
+        }
+    if (reads & PBI_READS_OUT) {
         pbi_emit_edge(t->emit, t->values[o->out].node, reader);
+        t->values[o->out].saved = true;
+    }
     if (reads & PBI_READS_SIDE)
         pbi_tape_read(t, o->op.side, reader);
 }
@@ -248,4 +252,41 @@ pb_status pbi_tape_forward(pbi_tape *t)
         state_fixed(t, 0, 0);
     }
     return t->emit->status;
+}
+
+/* ---- recipes ---- */
+
+void pbi_tape_redraw(pbi_tape *t, pb_node mask, uint64_t flops, uint64_t bytes)
+{
+    pb_recipe_spec spec = {.name = "redraw", .cost = flops, .work = pbi_tape_draw_work(t, bytes, flops)};
+    pbi_emit_recipe(t->emit, mask, &spec);
+}
+
+/* The by-product's memory is its only cost: packing is counted with the recipe, where a plan uses it. */
+void pbi_tape_compress(pbi_tape *t, uint64_t factor, uint64_t flops)
+{
+    for (size_t i = 0; i < t->value_count && t->emit->status == PB_OK; i++) {
+        const pbi_tape_value *value = &t->values[i];
+        if (!value->saved || value->given || value->node == PB_NO_NODE)
+            continue;
+        uint64_t size = pbi_tape_size(value);
+        pb_node_spec spec = pbi_tape_spec(t, value->group, value->name, ".packed", 0);
+        spec.size = pbi_ceil_div(size, factor);
+        pb_node packed = pbi_emit_part(t->emit, &spec, value->node);
+        uint64_t cost = pbi_times(pbi_dims_elements(value->dims), flops);
+        pb_recipe_spec recipe = {.name = "unpack", .cost = cost};
+        recipe.work = (pb_work){.op = "elementwise", .dtype = value->type.name, .flops = cost, .has_flops = true};
+        recipe.work.bytes = pbi_times(2, pbi_add_saturated(size, spec.size)); /* written and read, both ways */
+        recipe.work.has_bytes = true;
+        pbi_emit_recipe_input(t->emit, pbi_emit_recipe(t->emit, value->node, &recipe), packed, false);
+    }
+}
+
+void pbi_tape_reread(pbi_tape *t, uint64_t cost)
+{
+    for (size_t i = 0; i < t->value_count; i++)
+        if (t->values[i].given) { /* the batch comes first */
+            pbi_emit_recipe(t->emit, t->values[i].node, &(pb_recipe_spec){.name = "reread", .cost = cost});
+            return;
+        }
 }

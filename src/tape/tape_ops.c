@@ -1,5 +1,5 @@
 /* tape_ops.c -- shapes, costs and saved values of each operation. Products saturate: the tape refuses overflows. */
-#include "tape/tape.h"
+#include "tape/tape_parts.h"
 
 #include <string.h>
 
@@ -178,7 +178,8 @@ pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x)
 }
 
 /* A random draw happens once: what the backward pass needs of it, the mask or the seed, is a node that may not be
- * recomputed. With a seed both passes draw the mask again, at 8 flop per element. */
+ * recomputed. With a seed both passes draw the mask again, at 8 flop per element. A mask may also have a recipe that
+ * draws it again: then the plan decides. */
 pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
 {
     if (!t->options.dropout)
@@ -193,6 +194,8 @@ pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
     } else {
         op.side_size = elements;
         op.side = pbi_tape_source(t, name, ".mask", draws, op.side_size);
+        if (t->options.dropout_redraw)
+            pbi_tape_redraw(t, op.side, draws, op.side_size);
     }
     return write_one(t, &op, x);
 }

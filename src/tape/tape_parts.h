@@ -46,6 +46,7 @@ typedef struct pbi_tape_value {
     bool wants_grad;
     bool reached; /* the loss depends on it through operations with gradients */
     bool given;
+    bool saved; /* the backward pass reads it */
 } pbi_tape_value;
 
 typedef struct pbi_tape_record {
@@ -68,6 +69,8 @@ static inline uint64_t pbi_tape_size(const pbi_tape_value *value)
 }
 
 void pbi_tape_no_memory(pbi_tape *t);
+/* A recipe that draws a mask again. */
+void pbi_tape_redraw(pbi_tape *t, pb_node mask, uint64_t flops, uint64_t bytes);
 /* The spec of a node of `group`; its name is in t->label until the next call. `number` 0: no number after the name. */
 pb_node_spec pbi_tape_spec(pbi_tape *t, const char *group, const char *name, const char *suffix, uint64_t number);
 /* Of a gradient: parameters of mixed precision have it in the master's type. */

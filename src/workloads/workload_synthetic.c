@@ -20,11 +20,11 @@ enum {
     ROUND = 4  /* operations of a round */
 };
 
-enum { STEPS, BATCH, BYTES, WORK, UNSAID };
+enum { STEPS, BATCH, BYTES, WORK, UNSAID, UNSTEADY };
 
 typedef struct synthetic {
     uint64_t steps, words, rounds;
-    uint64_t unsaid;
+    uint64_t unsaid, unsteady, calls;
     uint64_t step; /* of the next run */
     uint64_t sum;  /* of gradient 0 of the last run */
 } synthetic;
@@ -35,6 +35,7 @@ static const pb_workload_option option_list[] = {
     {"bytes", "4096", "bytes of one example, a multiple of 64"},
     {"work", "8", "rounds of arithmetic per word; some steps have two or three times as many"},
     {"unsaid", "0", "bytes of workspace that the middle step needs but does not declare"},
+    {"unsteady", "0", "the step whose result changes from call to call, to try --check; 0: none"},
 };
 
 static uint64_t mix(uint64_t x) { return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9); }
@@ -51,7 +52,7 @@ static uint64_t turn(uint64_t x, uint64_t parameter, uint64_t rounds)
 /* Nodes 0 .. n are x_0 .. x_n, and n + 1 .. 2 n + 1 are the gradients n .. 0. */
 static pb_status forward(void *state, pb_context *ctx, const pb_call *call)
 {
-    const synthetic *s = state;
+    synthetic *s = state;
     const uint64_t *x = call->value[call->node - 1], *parameter = call->fixed;
     uint64_t *y = call->value[call->node], rounds = rounds_of(s, call->node);
     (void)ctx;
@@ -64,6 +65,8 @@ static pb_status forward(void *state, pb_context *ctx, const pb_call *call)
     }
     for (uint64_t i = 0; i < s->words; i++)
         y[i] = turn(x[i], parameter[call->node - 1], rounds);
+    if (s->unsteady == call->node)
+        y[0] += s->calls++;
     return PB_OK;
 }
 
@@ -139,7 +142,7 @@ static pb_status build(pb_workload *w, synthetic *s)
 
 static pb_status read_number(pb_workload *w, unsigned option, const char *text, uint64_t most, uint64_t *out)
 {
-    uint64_t least = option != UNSAID;
+    uint64_t least = option < UNSAID;
     if (pbi_u64_parse(text, strlen(text), out) && *out >= least && *out <= most)
         return PB_OK;
     return pbi_fail(w->ctx, PB_EINVAL, "%s: expected a whole number from %" PRIu64 " to %" PRIu64 ", not `%.40s`",
@@ -161,6 +164,8 @@ static pb_status open(pb_workload *w, const char *const *values)
         status = read_number(w, WORK, values[WORK], 1000000, &s->rounds);
     if (status == PB_OK)
         status = read_number(w, UNSAID, values[UNSAID], 1 << 30, &s->unsaid);
+    if (status == PB_OK)
+        status = read_number(w, UNSTEADY, values[UNSTEADY], s->steps, &s->unsteady);
     if (status == PB_OK && bytes % 64)
         status = pbi_fail(w->ctx, PB_EINVAL, "bytes: expected a multiple of 64, not %" PRIu64, bytes);
     if (status != PB_OK)

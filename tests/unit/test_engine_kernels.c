@@ -183,6 +183,40 @@ static void checks_find_every_fault(void **state)
         }
 }
 
+static void count_differences(void *state, pb_node node)
+{
+    unsigned *count = state;
+    assert_int_equal(node, C); /* D, which is computed from it, is not to blame */
+    (*count)++;
+}
+
+/* With a callback the run goes on, and a computation is reported once. */
+static void differences_may_be_reported(void **state)
+{
+    (void)state;
+    for (sin_of sin = NO_SIN; sin < SINS; sin++) {
+        bench b;
+        pb_measured m;
+        unsigned differences = 0;
+        open_bench(&b);
+        pb_moves_add(&b.moves, PB_COMPUTE, B, 0);
+        for (int again = 0; again < 2; again++) {
+            pb_moves_add(&b.moves, PB_COMPUTE, C, 0);
+            pb_moves_add(&b.moves, PB_COMPUTE, D, 0);
+            pb_moves_add(&b.moves, PB_FREE, C, 0);
+            if (!again)
+                pb_moves_add(&b.moves, PB_FREE, D, 0);
+        }
+        b.sin = sin;
+        pb_engine_options o = {.check = true, .differs = count_differences, .differs_state = &differences};
+        bool reported =
+            sin == GIVES_OTHER_BITS || sin == READS_OTHERS || sin == READS_OWN_MEMORY || sin == READS_WORKSPACE;
+        assert_int_equal(run(&b, &o, &m), reported || sin == NO_SIN ? PB_OK : PB_EINVAL);
+        assert_int_equal(differences, reported ? 2 : 0);
+        close_bench(&b);
+    }
+}
+
 /* Without the checks a well-behaved kernel runs once, and with them twice. */
 static void checks_run_kernels_twice(void **state)
 {
@@ -725,6 +759,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checks_find_every_fault),
+        cmocka_unit_test(differences_may_be_reported),
         cmocka_unit_test(checks_run_kernels_twice),
         cmocka_unit_test(more_workspace_takes_a_gap),
         cmocka_unit_test(more_workspace_may_come_in_pieces),

@@ -30,6 +30,13 @@ static void counts_follow_their_closed_forms(void **state)
         snprintf(words, sizeof words, "height=%u", h);
         expect_counts("tree", words, binary, binary - 1);
         expect_counts("merkle", words, binary, binary - 1);
+        snprintf(words, sizeof words, "height=%u proofs=1", h);
+        expect_counts("merkle-proofs", words, binary + 2, binary - 1 + 1 + h + 1);
+        snprintf(words, sizeof words, "height=%u proofs=%u batch=multi", h, 1u << h); /* everything is on a path */
+        expect_counts("merkle-proofs", words, binary + 2, binary - 1 + 2);
+        snprintf(words, sizeof words, "height=%u queries=2 path=3", h);
+        expect_counts("recursive-checks", words, binary + 12 * ((1u << h) - 1), (12 + 8 + 4) * ((1u << h) - 1));
+        snprintf(words, sizeof words, "height=%u", h);
         expect_counts("pyramid", words, (h + 1) * (h + 2) / 2, h * (h + 1));
         snprintf(words, sizeof words, "stages=%u", h);
         expect_counts("butterfly", words, (h + 1) << h, h << (h + 1));

@@ -87,6 +87,92 @@ static void once_only_values_are_kept(void **state)
     shut(&d);
 }
 
+/* ---- recipes ---- */
+
+/* Work that the plan at this cap adds, in percent. */
+static double overhead_at(const char *family, const pb_option *params, uint32_t count, uint64_t cap)
+{
+    char why[PLAN_WHY];
+    desk d;
+    open_family(&d, family, params, count);
+    d.game.cap = cap;
+    assert_int_equal(pb_plan(&d.ctx, &d.game, &(pb_request){.strategy = "cut", .seed = 1}, &d.arena, &d.p), PB_OK);
+    if (!plan_is_honest(&d.game, &d.p, why))
+        fail_msg("%s", why);
+    double overhead = d.p.certificate ? 100 * d.p.schedule.metrics.overhead : -1;
+    shut(&d);
+    return overhead;
+}
+
+/* Memory for activations that does not depend on the depth. Without recipes it does. */
+static void invertible_blocks_take_the_same_memory_at_any_depth(void **state)
+{
+    (void)state;
+    static const char *const depths[] = {"8", "32", "128"};
+    enum { ACTIVATIONS = 12 << 20 };
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+        pb_option params[] = {{"depth", depths[i]}, {"inverse", "yes"}};
+        desk d;
+        open_family(&d, "revnet", params, 2);
+        uint64_t cap = d.game.graph->fixed_size + ACTIVATIONS;
+        shut(&d);
+        double overhead = overhead_at("revnet", params, 2, cap);
+        assert_true(overhead > 0 && overhead < 70);
+        params[1].value = "no";
+        assert_true(overhead_at("revnet", params, 2, cap) < 0 || i == 0);
+    }
+}
+
+static void masks_are_drawn_again(void **state)
+{
+    (void)state;
+    pb_option params[] = {
+        {"blocks", "12"}, {"dropout", "0.1"}, {"batch", "64"}, {"vocabulary", "1000"}, {"dropout-state", "mask"}};
+    desk d;
+    uint64_t peak;
+    open_family(&d, "transformer", params, 4);
+    assert_int_equal(pb_graph_program_peak(&d.ctx, d.game.graph, &peak), PB_OK);
+    shut(&d);
+    double kept = overhead_at("transformer", params, 5, peak / 2);
+    params[4].value = "either";
+    double drawn = overhead_at("transformer", params, 5, peak / 2);
+    assert_true(drawn > 0 && drawn < 0.7 * kept);
+}
+
+/* A step that costs much is read from a copy of a quarter of its size, by a recipe that costs little. */
+static void compressed_copies_are_unpacked(void **state)
+{
+    (void)state;
+    pb_option params[] = {{"depth", "24"}, {"batch", "4096"}, {"activation", "gelu"}, {"compress", "0"}};
+    desk d;
+    uint64_t peak;
+    open_family(&d, "mlp", params, 4);
+    assert_int_equal(pb_graph_program_peak(&d.ctx, d.game.graph, &peak), PB_OK);
+    uint64_t cap = d.game.graph->fixed_size + (peak - d.game.graph->fixed_size) / 10 * 4;
+    shut(&d);
+    double kept = overhead_at("mlp", params, 4, cap);
+    params[3].value = "4";
+    double packed = overhead_at("mlp", params, 4, cap);
+    assert_true(packed > 0 && packed < 0.5 * kept);
+}
+
+static void a_batch_is_read_again(void **state)
+{
+    (void)state;
+    pb_option params[] = {{"depth", "6"}, {"batch", "512"}, {"inputs", "100000"}, {"reread", "1000"}};
+    desk d;
+    uint64_t peak;
+    open_family(&d, "mlp", params, 4);
+    assert_int_equal(pb_graph_program_peak(&d.ctx, d.game.graph, &peak), PB_OK);
+    double share = 100.0 * 1000 / (double)d.game.graph->needed_cost;
+    shut(&d);
+    double overhead = overhead_at("mlp", params, 4, peak - 512 * 1024 * 4);
+    assert_true(overhead >= 0 && overhead <= 2 * share);
+    params[3].value = "0";
+    double without = overhead_at("mlp", params, 4, peak - 512 * 1024 * 4);
+    assert_true(without < 0 || without > overhead);
+}
+
 static void a_cap_out_of_reach_is_refused(void **state)
 {
     (void)state;
@@ -132,6 +218,7 @@ static void a_cut_is_the_cheapest_choice(void **state)
         open_family(&d, "adjoint-chain", params, 3);
         pbi_cutter c;
         assert_int_equal(pbi_cutter_init(&d.ctx, &c, &d.game, &d.arena), PB_OK);
+        assert_int_equal(pbi_cutter_use(&c, PBI_CUTTER_ALL_RECIPES), PB_OK);
         for (double price = 0.05; price < 20; price *= 2.3) {
             bool done;
             assert_int_equal(pbi_cutter_run(&c, price, 0, &done), PB_OK);
@@ -160,6 +247,7 @@ static void anchors_are_what_alone_crosses(void **state)
     const pb_graph *g = d.game.graph;
     pbi_cutter c;
     assert_int_equal(pbi_cutter_init(&d.ctx, &c, &d.game, &d.arena), PB_OK);
+    assert_int_equal(pbi_cutter_use(&c, PBI_CUTTER_ALL_RECIPES), PB_OK);
     unsigned sums = 0, fixed = 0;
     for (uint32_t i = 0; i < c.anchor_count; i++) {
         const char *name = pb_graph_name(g, c.anchor[i]);
@@ -180,6 +268,10 @@ int main(void)
         cmocka_unit_test(transformers_are_planned_near_the_bound),
         cmocka_unit_test(what_fits_as_written_is_left_alone),
         cmocka_unit_test(once_only_values_are_kept),
+        cmocka_unit_test(invertible_blocks_take_the_same_memory_at_any_depth),
+        cmocka_unit_test(masks_are_drawn_again),
+        cmocka_unit_test(compressed_copies_are_unpacked),
+        cmocka_unit_test(a_batch_is_read_again),
         cmocka_unit_test(a_cap_out_of_reach_is_refused),
         cmocka_unit_test(a_cut_is_the_cheapest_choice),
         cmocka_unit_test(anchors_are_what_alone_crosses),

@@ -172,6 +172,10 @@ static const fact facts[] = {
     {PB_TRAVERSAL_BDS, 20, 2, 10, 26.5, 0, 66, 10, 24, 34, 58},
     {PB_TRAVERSAL_BDS, 20, 4, 9, 23.5, 0, 72, 9, 19, 28, 64},
     {PB_TRAVERSAL_BDS, 20, 6, 8, 20.5, 0, 114, 0, 0, 0, 0},
+    /* 2 log N / log log N units, 1.5 log^2 N / log log N stored */
+    {PB_TRAVERSAL_FRACTAL, 10, 4, 0, 0, 6.02, 45.2, 0, 0, 0, 0},
+    {PB_TRAVERSAL_FRACTAL, 16, 4, 0, 0, 8, 96, 0, 0, 0, 0},
+    {PB_TRAVERSAL_FRACTAL, 20, 4, 0, 0, 9.26, 138.8, 0, 0, 0, 0},
     {PB_TRAVERSAL_CLASSIC, 10, 0, 0, 0, 20, 0, 17, 13, 17, 51},
     {PB_TRAVERSAL_CLASSIC, 16, 0, 0, 0, 32, 0, 29, 25, 29, 120},
     {PB_TRAVERSAL_CLASSIC, 20, 0, 0, 0, 40, 0, 37, 33, 37, 185},
@@ -218,6 +222,13 @@ static void promises_hold_for_every_height(void **state)
                     assert_true(m.storage <= larger(3 * height - 2, 2 * height + 1));
                     assert_true(m.units_max <= 2 * height - 1);
                 }
+                if (kind == PB_TRAVERSAL_FRACTAL) {
+                    uint32_t bands = (height + (k ? k : 1) - 1) / (k ? k : 1);
+                    assert_true(m.units_max <= 2 * bands - 1);
+                }
+                if (kind == PB_TRAVERSAL_FRACTAL && height > 2) /* the published k is not a whole number */
+                    assert_true(p.storage == 0 ||
+                                (double)m.storage < p.storage + (height == 7 || height == 12 ? 2 : 0));
                 if (kind == PB_TRAVERSAL_BDS)
                     assert_true(p.storage == 0 || (double)m.storage <= p.storage);
                 if (kind == PB_TRAVERSAL_DIRECT) {
@@ -284,6 +295,11 @@ static void words_are_read_and_wrong_ones_refused(void **state)
     assert_string_equal(text, "bds:k=4");
     assert_int_equal(pb_traversal_parse(&ctx, "bds", 11, &spec), PB_OK);
     assert_int_equal(spec.k, 1);
+    static const uint32_t usual[][2] = {{0, 1}, {1, 1}, {10, 4}, {16, 4}, {20, 4}, {24, 5}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        assert_int_equal(pb_traversal_parse(&ctx, "fractal", usual[i][0], &spec), PB_OK);
+        assert_int_equal(spec.k, usual[i][1]);
+    }
     assert_int_equal(pb_traversal_parse(&ctx, "szydlo", 11, &spec), PB_OK);
     pb_traversal_text(&spec, text);
     assert_string_equal(text, "szydlo");

@@ -71,3 +71,22 @@ for (const theme of ["light", "dark"]) {
     assert.deepEqual([...errors, ...timed.errors], []);
   });
 }
+
+test("the picture has an equivalent as text, steps are announced, and sliders state their values", options, async () => {
+  const { page, close } = await load(TREE, { picture: false });
+  const text = (id: string): Promise<string | null> => page.getByTestId(id).textContent();
+  assert.equal(await page.getByTestId("scene").getAttribute("aria-describedby"), "scene-text");
+  assert.match((await text("scene-text")) ?? "", /63 nodes, 62 edges, \d+ deep\. Shown is the plan of .*\. Move \d+ of \d+: .* in memory\. In memory: /);
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => /^Before the first move/.test(document.querySelector("[data-testid=announced]")?.textContent ?? ""));
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /^Move 1 of \d+: compute \S+\. 1 pebble of 20 pebbles in memory\.$/.test(document.querySelector("[data-testid=announced]")?.textContent ?? ""));
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => document.querySelector("[data-testid=announced]")?.textContent === "Playing.");
+  await page.waitForFunction(() => window.pebble.playback.player!.step > 3);
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => /^Move/.test(document.querySelector("[data-testid=announced]")?.textContent ?? ""));
+  const silent = await page.locator("input[type=range], [role=slider]").evaluateAll((all) => all.filter((one) => !one.getAttribute("aria-valuetext")).map((one) => one.outerHTML.slice(0, 100)));
+  assert.deepEqual(silent, []);
+  await close();
+});

@@ -119,10 +119,6 @@ test("the first example: the baseline fails under a cap that partial and reversi
   assert.match((await line(page, "cache-all/remat").textContent()) ?? "", /baseline cache-all.*move 50 .* needs 51 .*, 1 over the cap/);
   assert.equal((await figures(page, "partial/remat")).operations, "127");
   assert.equal(await page.locator("tr.winner .name").textContent(), "program order, partial, chen, dtr");
-  await page.route(/\/frames/, async (route) => {
-    await new Promise((done) => setTimeout(done, 300)); // until its moves arrive, the old plan plays under its own name
-    await route.continue();
-  });
   await line(page, "cache-all/remat").click();
   await page.waitForFunction(() => document.querySelector("[data-testid=plan-name]")?.textContent?.startsWith("baseline up to"));
   await page.keyboard.press("End");
@@ -136,7 +132,31 @@ test("the first example: the baseline fails under a cap that partial and reversi
   assert.deepEqual([reversible.operations, reversible.total], ["407", "407"]);
   assert.match((await line(page, "bennett/reversible").textContent()) ?? "", /reversible bennett/);
   const cells = await line(page, "bennett/reversible").locator("td.num:visible").allTextContents();
-  assert.deepEqual(cells.map((text) => text.replaceAll("\u202f", " ")), ["50", "6.25", "220 %", "407", "407", "0 %"]);
+  assert.deepEqual(cells.map((text) => text.replaceAll("\u202f", " ")), ["50", "77", "203", "407", "220 %", "0 %"]);
+  assert.equal(127 + Number(reversible.recompute) + Number(reversible.uncompute) + Number(reversible.io), Number(reversible.total), "the parts add up");
+});
+
+test("a row that is chosen is shown once its moves have arrived, whatever happens meanwhile", options, async () => {
+  const opened = await load("#family=tree&p.height=4&cap=20&strategies=cache-all;last-use;bennett", { picture: false });
+  const { page } = opened;
+  const name = await by(page, "plan-name").textContent();
+  let pass: () => void = () => undefined;
+  let asked: () => void = () => undefined;
+  const arrived = new Promise<void>((done) => (asked = done));
+  const held = new Promise<void>((done) => (pass = done));
+  await page.exposeFunction("holdFrames", async () => {
+    asked();
+    await held;
+  });
+  await page.evaluate(() => window.pebble.holdFrames(() => (window as unknown as { holdFrames(): Promise<void> }).holdFrames()));
+  await line(page, "cache-all/remat").click();
+  await arrived;
+  await type(page, "weight-alpha", "3"); // ranks the rows again
+  assert.equal(await by(page, "plan-name").textContent(), name, "the old plan plays under its own name");
+  pass();
+  await ready(page);
+  assert.match((await by(page, "plan-name").textContent()) ?? "", /^baseline up to/);
+  await opened.close();
 });
 
 test("plans play side by side on one clock, and one that does not fit stops in red", options, async () => {
@@ -148,7 +168,7 @@ test("plans play side by side on one clock, and one that does not fit stops in r
   assert.ok(await cells.nth(0).evaluate((cell) => cell.classList.contains("over")), "in red");
   assert.match((await cells.nth(1).textContent()) ?? "", /done, 220.% extra/);
   // By work: when the shown plan is at half of its work, so are the others. By moves: at the same move.
-  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number(/move (\d+)/.exec(cell.textContent ?? "")?.[1])));
+  const steps = async (): Promise<number[]> => cells.evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).dataset.step)));
   await page.evaluate(() => window.pebble.playback.seek(60));
   const work = await page.evaluate(() => window.pebble.playback.player!.frames.time[59]);
   assert.deepEqual(await steps(), [work + 1, work + 1], "every move of these two is an operation of one unit");
@@ -175,7 +195,7 @@ test("memory over time by value: the pointer names what is in memory, a click fo
   const box = await chart.boundingBox();
   assert.ok(box);
   // The lowest band above memory that is always in use: whatever the plan, the pointer finds a value somewhere in this column.
-  const tip = page.locator(".memory-chart-tip");
+  const tip = page.locator(".memory-chart-tip:not(.lane-tip)");
   let text = "";
   let y = box.y + box.height - 24;
   for (; y > box.y && !/in memory from move/.test(text); y -= 3) {
@@ -514,7 +534,7 @@ test("a link with a small graph inside shows the same moves in another browser p
     const { op, node } = window.pebble.playback.player!.frames;
     return [...op].map((one, i) => `${one} ${node[i]}`).join();
   });
-  const first = await load("", { picture: false });
+  const first = await load("#family=chain&ticks=20000", { picture: false });
   await by(first.page, "file-input").setInputFiles(file);
   await page60(first.page);
   await setCap(first.page, "70%");
@@ -708,7 +728,7 @@ test("a server that is killed while planning is reported, and the page continues
   await page.waitForFunction(() => document.querySelector("[data-testid=graph-name]")?.textContent === "mortal.json");
   await ready(page);
   await by(page, "time").selectOption("60000");
-  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
+  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? "") && !window.pebble.loading()); // the other rows are there
   const plan = await by(page, "plan-name").textContent();
   await mortal.kill();
   await by(page, "server-banner").waitFor();

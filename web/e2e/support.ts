@@ -97,7 +97,7 @@ export async function openPage(browser: Browser, address: string, { picture = tr
   // Less motion: software rendering of every glow would take most of the time of the tests.
   const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000); // every wait is for an event, which may be late on a busy machine
   if (!picture) await withoutPicture(page);
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(String(error)));

@@ -151,8 +151,9 @@ export class Api {
     return this.json("/api/graphs", this.post({ family, parameters }, signal));
   }
 
-  openFile(file: File, signal?: AbortSignal): Promise<GraphInfo> {
-    return this.json(`/api/graphs?name=${encodeURIComponent(file.name)}`, {
+  /** `reading`: how a model is read, as arguments. */
+  openFile(file: File, reading = "", signal?: AbortSignal): Promise<GraphInfo> {
+    return this.json(`/api/graphs?name=${encodeURIComponent(file.name)}${reading ? `&${reading}` : ""}`, {
       method: "POST",
       headers: { "Content-Type": "application/octet-stream" },
       body: file,
@@ -178,7 +179,11 @@ export class Api {
     return this.json(`/api/graphs/${graph}/node?node=${node}`, { signal });
   }
 
+  /** For tests: what the moves of a plan wait for. */
+  beforeFrames: (() => Promise<void>) | null = null;
+
   async frames(plan: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+    await this.beforeFrames?.();
     return (await this.call(`/api/plans/${plan}/frames`, { signal })).arrayBuffer();
   }
 

@@ -180,6 +180,7 @@ export interface JobRequest {
   weights: WeightTexts;
   machine?: string | MachineFacts | null; // a name, or the content of a file
   prices: Prices | null;
+  borrow?: string;
   time_ms: number;
   ticks?: number;
   seed?: number;

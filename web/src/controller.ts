@@ -13,6 +13,8 @@ import { Player } from "./player";
 import { minCap } from "./proved";
 import { closedPicture, plainPicture, type Picture } from "./scene/picture";
 import { packGraph, PACKED_NODES, unpackGraph } from "./packed";
+import { named, type GraphDocument } from "./edit";
+import { openDimensions } from "./reading";
 import { closesGroups, defaultView, galleryView, STRATEGIES_TIMED, type Source, type View } from "./store";
 import { playable, rowKey } from "./words";
 
@@ -23,16 +25,29 @@ export interface ControllerEvents {
   playerChanged(): void;
   notify(text: string, kind?: "note" | "error"): void;
   seek(step: number): void;
+  play(): void; // the plan of a graph that was just opened
   focus(node: number): void;
+  askReading(name: string, open: string[], done: (reading: string) => void): void; // of a model; `open`: dimensions without a size
   view(): View; // the current view, with the playhead and the camera
 }
 
-/** The initial cap. Values of chains and trees are read once, so program order already has the smallest peak; other graphs too may
- * need more than a part of it. */
-function proposedCap(graph: GraphInfo): string {
+/** The caps to try for a new graph until one has a plan. Values of chains and trees are read once, so program order already has the
+ * smallest peak; other graphs too may need more than a part of it. */
+export function proposedCaps(graph: GraphInfo): string[] {
   const min = minCap(graph, { game: null, prices: null }, {});
-  const tight = 10n * min > 6n * whole(graph.written_peak);
-  return tight || graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
+  const peak = whole(graph.written_peak);
+  if (graph.shape === "chain" || graph.shape.includes("tree")) return ["100%", "none"];
+  return [60n, 75n, 90n].filter((share) => 100n * min <= share * peak).map((share) => `${share}%`).concat("100%", "none");
+}
+
+/** What planning depends on: if none of it changes, the rows are still valid. */
+function planKey({ game, cap, strategies, all, policy, machine, prices, borrow, timeMs, ticks }: View): string {
+  return JSON.stringify([game, cap, strategies, all, policy, machine, prices, borrow, timeMs, ticks]);
+}
+
+function sameSource(a: Source | null, b: Source | null): boolean {
+  const key = (one: Source | null): string => JSON.stringify(one?.kind === "file" ? [one.hash, one.reading] : one);
+  return key(a) === key(b);
 }
 
 export class Controller implements Actions {
@@ -47,6 +62,10 @@ export class Controller implements Actions {
   private loaded: string | null = null;
   private poster = true; // the user has not chosen a step: show the peak
   private pendingStep: number | null = null; // from a link, used once
+  private reading: { hash: string; how: string | undefined } | null = null; // of the last opened file
+  private caps: string[] = []; // still to be tried if no plan fits the proposed one
+  private opened = false; // plays once it can
+  autoCap = false; // the cap was proposed by the page
   private file: { file: File; hash: string } | null = null; // the last opened file, to upload again if the server was restarted
 
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
@@ -58,8 +77,9 @@ export class Controller implements Actions {
       on.playerChanged();
       on.render();
       this.fitLayout();
+      this.playOpened();
     });
-    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.notify(text, "error"));
+    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.rowsArrived(done), (text) => on.notify(text, "error"));
     api.watch.onChange = (state) => {
       this.model.server = state;
       if (state === "up") void this.recover();
@@ -117,7 +137,7 @@ export class Controller implements Actions {
       await this.meet();
       const source = view.source;
       const held = this.file;
-      if (source?.kind === "file" && held?.hash === source.hash) await this.load(source.name, view, (signal) => this.api.openFile(held.file, signal));
+      if (source?.kind === "file" && held?.hash === source.hash) await this.load(source.name, view, (signal) => this.api.openFile(held.file, source.reading, signal));
       else if (source) this.open(source, view);
     } catch (reason) {
       if (model.server === "up") this.fail("The server no longer has this graph", reason);
@@ -143,6 +163,8 @@ export class Controller implements Actions {
       const next = view ?? { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
+    this.model.phase = "opening"; // at once, so that the address is not written with the view that is left
+    this.model.opening = source.name;
     void this.reopen(source, view ?? this.model.view);
   }
 
@@ -157,20 +179,54 @@ export class Controller implements Actions {
     } catch {
       this.model.view = view;
       const inside = source.data ? await unpackGraph(source.data).catch(() => null) : null;
-      if (inside !== null) return this.load(source.name, view, (signal) => this.api.openFile(new File([inside], source.name), signal));
+      if (inside !== null) return this.load(source.name, view, (signal) => this.api.openFile(new File([inside], source.name), "", signal));
       this.fail("This link is to a file", new ApiError(0, { message: `A link does not contain the file. Open ${source.name} to restore the view.` }));
     }
   }
 
-  openFile(file: File): void {
+  /** `reading`: how to read a model; without it the page asks. */
+  openFile(file: File, reading?: string): void {
     const awaited = this.model.view.source;
     // The other choices of a link to a file are applied when the file is opened.
     const restore = awaited?.kind === "file" && this.model.graph === null;
+    const how = reading ?? (restore ? awaited.reading : undefined);
+    if (how === undefined && /\.onnx$/i.test(file.name)) return void this.askReading(file);
     const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, ...this.effort(), cap: "" };
     void this.load(file.name, base, async (signal) => {
-      const graph = await this.api.openFile(file, signal);
+      const graph = await this.api.openFile(file, how, signal);
       this.file = { file, hash: graph.hash };
+      this.reading = { hash: graph.hash, how };
       return graph;
+    });
+  }
+
+  /** Asks how to read a model: the error of a first attempt names the dimensions that it leaves open. */
+  private async askReading(file: File): Promise<void> {
+    try {
+      await this.api.openFile(file);
+      this.on.askReading(file.name, [], (reading) => this.openFile(file, reading));
+    } catch (reason) {
+      const open = reason instanceof ApiError ? openDimensions(reason.body.message) : [];
+      if (open.length) this.on.askReading(file.name, open, (how) => this.openFile(file, how));
+      else this.fail(`${file.name} cannot be opened`, reason);
+    }
+  }
+
+  /** Opens the graph with a change made by hand; `change` returns the node to follow. Back undoes it. */
+  async edit(change: (graph: GraphDocument) => string | null): Promise<void> {
+    const { graph, view } = this.model;
+    if (!graph) return;
+    const { blob } = await this.api.graphFile(graph.id);
+    const document = named(await blob.text());
+    const followed = change(document);
+    const node = document.nodes.findIndex((one) => one.name === followed);
+    const name = `${graph.name.replace(/(, changed)?\.json$/i, "")}, changed.json`;
+    const file = new File([JSON.stringify(document)], name, { type: "application/json" });
+    const next = { ...view, source: null, step: null, camera: null, open: [], node: node < 0 ? null : node };
+    await this.load(name, next, async (signal) => {
+      const changed = await this.api.openFile(file, "", signal);
+      this.file = { file, hash: changed.hash };
+      return changed;
     });
   }
 
@@ -233,9 +289,13 @@ export class Controller implements Actions {
     if (model.graph?.hash !== graph.hash) model.proved = {};
     delete model.proved.tiered; // it depends on the prices
     model.graph = { ...graph, node_cost_unit: graph.cost_unit };
-    if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
+    this.autoCap = view.cap === "";
+    this.caps = this.autoCap ? proposedCaps(graph) : [];
+    if (this.autoCap) view = { ...view, cap: this.caps.shift() ?? "none" };
+    this.opened = view.step === null;
     if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
-    model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
+    const how = this.reading?.hash === graph.hash ? this.reading.how : undefined;
+    model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash, ...(how ? { reading: how } : {}) } };
     model.layout = model.picture = null;
     model.entries = [];
     model.sweep = null;
@@ -278,6 +338,7 @@ export class Controller implements Actions {
     }
     if (this.drawing === drawing) this.drawing = null;
     this.on.render();
+    this.playOpened();
   }
 
   openGroup(group: number, open: boolean): void {
@@ -341,6 +402,11 @@ export class Controller implements Actions {
     this.change({ prices });
   }
 
+  setBorrow(borrow: string | null): void {
+    this.model.sweep = null;
+    this.change({ borrow });
+  }
+
   setMachine(machine: MachineChoice | null): void {
     delete this.model.proved.tiered; // it depends on the size of slow memory
     this.model.sweep = null;
@@ -373,8 +439,52 @@ export class Controller implements Actions {
   }
 
   private change(some: Partial<View>): void {
+    this.autoCap = false;
+    this.caps = [];
     this.model.view = { ...this.model.view, ...some };
     this.planner.compare();
+  }
+
+  /** Back to an earlier view, which may be of another graph. */
+  restore(view: View): void {
+    const { model } = this;
+    const before = model.view;
+    if (!view.source || !model.graph || model.phase === "opening" || !sameSource(view.source, before.source)) {
+      if (view.source) this.open(view.source, view);
+      return;
+    }
+    const { theme, memory, clock, place, node } = before;
+    const prices = JSON.stringify([before.prices, before.machine]) !== JSON.stringify([view.prices, view.machine]);
+    if (prices) delete model.proved.tiered;
+    this.autoCap = false;
+    this.caps = [];
+    model.view = { ...view, theme, memory, clock, place, node };
+    if (planKey(before) !== planKey(view)) {
+      model.sweep = null;
+      this.planner.compare();
+    } else this.choosePlan(true);
+    const layout = ({ lanes, groups, open }: View): string => JSON.stringify([lanes, groups, open]);
+    if (layout(before) !== layout(view)) void this.setLayout({});
+    this.on.render();
+  }
+
+  /** With no plan at a proposed cap, the next one is tried. */
+  private rowsArrived(done: boolean): void {
+    const { model } = this;
+    const next = this.caps[0];
+    if (done && next !== undefined && model.planning.state === "done" && rank(model).fresh.every((row) => !row.metrics)) {
+      this.caps.shift();
+      model.view = { ...model.view, cap: next };
+      return this.planner.compare();
+    }
+    this.choosePlan(done);
+    this.playOpened();
+  }
+
+  private playOpened(): void {
+    if (!this.opened || !this.settled || !this.model.player) return;
+    this.opened = false;
+    if (this.poster) this.on.play();
   }
 
   show(key: string | null): void {
@@ -406,7 +516,7 @@ export class Controller implements Actions {
     const plays = row && playable(row);
     if (row && plays) {
       if (plays !== this.playing) void this.loadPlan(row);
-      else model.shown = row;
+      else if (plays === this.loaded) model.shown = row; // else what is shown stays what plays
     } else if (done && !row) this.setPlan(null, null);
     this.beside.update(done);
   }
@@ -428,7 +538,10 @@ export class Controller implements Actions {
     const model = this.model;
     const before = model.player;
     this.loaded = row && playable(row);
-    if (!row) this.playing = null;
+    if (!row) {
+      this.loading?.abort();
+      this.playing = null;
+    }
     model.shown = row;
     model.player = player;
     model.frames = player?.frames ?? null;
@@ -438,6 +551,7 @@ export class Controller implements Actions {
     this.on.playerChanged();
     if (model.following) this.follow(model.following.index);
     this.on.render();
+    this.playOpened();
   }
 
   private startStep(player: Player, before: Player | null): number {
@@ -462,7 +576,7 @@ export class Controller implements Actions {
       if (loading.signal.aborted || !layout || model.graph !== graph) return;
       this.setPlan(row, new Player(layout.nodeCount, decodeFrames(buffer), layout.size));
     } catch (reason) {
-      if (!loading.signal.aborted) this.playing = null;
+      if (!loading.signal.aborted) this.playing = this.loaded;
       if (!loading.signal.aborted) this.on.notify(reason instanceof Error ? reason.message : String(reason), "error");
     }
   }
@@ -478,6 +592,11 @@ export class Controller implements Actions {
     const model = this.model;
     const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
     return quiet && this.loaded === this.playing && this.drawing === null && this.beside.settled;
+  }
+
+  /** The moves of a plan are on their way. */
+  get isLoading(): boolean {
+    return this.loaded !== this.playing;
   }
 
   /** The playhead has not been moved yet: playing starts at the beginning. */

@@ -43,7 +43,10 @@ export function fluxScale(max: number, size: string, cost: string): Scale {
   const own = TIMES.findIndex(([name]) => name === cost);
   const sizes = size === "byte" ? BINARY.slice(0, 4) : [size];
   const costs = own >= 0 ? TIMES.slice(own).map(([, shown]) => shown) : cost === "flop" ? FLOPS : [cost];
-  if (sizes.length === 1 && costs.length === 1) return scaleFor(max, "");
+  if (sizes.length === 1 && costs.length === 1) {
+    const { divide, unit } = scaleFor(max, "");
+    return { divide, unit: `${unit}${unit && " "}${size}·${cost}` };
+  }
   let [divide, s, c] = [1, 0, 0];
   for (let turn = true; s + 1 < sizes.length || c + 1 < costs.length; turn = !turn) {
     const bySize = (turn && s + 1 < sizes.length) || c + 1 === costs.length;
@@ -105,6 +108,14 @@ export function amount(value: Whole, unit: string, round?: "up" | "down"): strin
   if (unit === "flop") return `${shown} ${scale.unit || unit}`;
   const word = unit.startsWith("0.") ? `× ${unit}` : unitWord(unit, Number(value)); // 12 × 0.1 step
   return scale.divide === 1 ? `${shown} ${word}` : `${shown} ${scale.unit} ${word}`;
+}
+
+/** The unit of a column whose figures have this scale, never a bare M: MiB, Gflop, steps, M steps. */
+export function columnUnit(scale: Scale, unit: string): string {
+  if (unit === "" || unit === "byte" || isTime(unit)) return scale.unit;
+  if (unit === "flop") return scale.unit || unit;
+  const word = unit.startsWith("0.") ? `× ${unit}` : unitWord(unit, 2);
+  return scale.divide === 1 ? word : `${scale.unit} ${word}`;
 }
 
 /** Without a share, a dash. */

@@ -4,13 +4,17 @@ import { Api } from "./api";
 import { Controller } from "./controller";
 import { LocalCore } from "./core/local";
 import { debounce, h } from "./dom";
+import type { SheetCell } from "./export/sheet";
 import { Exports } from "./exports";
+import { ViewHistory } from "./history";
 import { installKeys } from "./keys";
 import { Charts } from "./chart/show";
 import { BesidePanel } from "./panels/beside";
 import { CapSlider } from "./panels/cap_slider";
 import { CostBars } from "./panels/cost_bar";
 import { Finder } from "./panels/find";
+import { ReadingSheet } from "./panels/reading";
+import { Spoken } from "./panels/spoken";
 import { Gallery } from "./panels/gallery";
 import { Generator } from "./panels/generator";
 import { Help } from "./panels/help";
@@ -47,10 +51,11 @@ let scene: Scene | null = null;
 let charts: Charts | null = null;
 let owned = false; // the user has moved the camera
 let renderDue = false;
+let savedView: View | null = null;
 
 const controller = new Controller(
   api,
-  { render: renderSoon, layoutChanged, narrow: () => stage.canvas.clientWidth < 560, playerChanged, notify, seek: seekTo, focus, view: () => presentView() },
+  { render: renderSoon, layoutChanged, narrow: () => stage.canvas.clientWidth < 560, playerChanged, notify, seek: seekTo, play: playOpened, focus, askReading, view: () => presentView() },
   fromFragment(location.hash) ?? defaultView(),
   isBare(location.hash),
 );
@@ -64,7 +69,10 @@ const gallery = new Gallery(
 const generator = new Generator((family, parameters) => controller.open({ kind: "family", family, parameters }));
 const help = new Help();
 const finder = new Finder((node) => controller.follow(node, true));
+const reading = new ReadingSheet();
 const hover = new Hover();
+const spoken = new Spoken(playback);
+const past = new ViewHistory(() => saveSoon.cancel(), (view) => controller.restore(view));
 
 const topbar = new TopBar({
   gallery: openGallery,
@@ -73,8 +81,11 @@ const topbar = new TopBar({
   exportPlan: (kind) => void exportsOf.plan(kind),
   exportGraph: () => void exportsOf.graph(),
   exportPicture: (kind) => {
-    if (scene) void exportsOf.picture(kind, scene);
+    if (scene) void exportsOf.picture(kind, sheetCells(), readTheme(model.view.theme));
   },
+  exportFilm: () => void exportsOf.film(playback, sheetCells, readTheme(model.view.theme)),
+  exportCsv: (kind) => exportsOf.csv(kind),
+  exportHtml: () => void exportsOf.html(),
   copyLink,
   toggleTheme,
   help: () => help.toggle(),
@@ -104,7 +115,7 @@ const tour = new Tour(controller, playback);
 const left = [cap, new MachineKnob(controller), new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
 const banner = new ServerBanner(controller);
-const panels = [banner, topbar, ...left, stage, beside, resident, legend, inspector, ...right, transport];
+const panels = [banner, topbar, ...left, stage, beside, resident, legend, inspector, ...right, transport, spoken];
 
 function assemble(): void {
   document.getElementById("app")?.replaceChildren(
@@ -115,6 +126,8 @@ function assemble(): void {
     h("aside", { class: "right", "aria-label": "Comparison" }, ...right.map((panel) => panel.element), inspector.element),
     transport.element,
   );
+  stage.element.append(spoken.element);
+  stage.canvas.setAttribute("aria-describedby", "scene-text");
 }
 
 function renderSoon(): void {
@@ -125,7 +138,7 @@ function renderSoon(): void {
     for (const panel of panels) panel.update(model);
     scene?.select(model.following?.index ?? null);
     document.title = model.graph ? `${model.graph.name} · Pebble-Bridge` : "Pebble-Bridge";
-    saveSoon();
+    if (savedView !== model.view && model.phase === "ready") saveNow(); // a choice, at once: Back may follow
   });
 }
 
@@ -154,6 +167,17 @@ function select(target: number | null): void {
   else controller.follow(target);
 }
 
+/** A graph that was just opened plays, unless the system asks for less motion. */
+function playOpened(): void {
+  if (!playback.player || playback.playing || document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  playback.seek(0);
+  playback.play();
+}
+
+function askReading(name: string, open: string[], done: (how: string) => void): void {
+  reading.ask(name, open, done);
+}
+
 function seekTo(step: number): void {
   playback.pause();
   playback.seek(step);
@@ -164,11 +188,13 @@ playback.onStep = () => {
   transport.drawStep();
   beside.drawStep();
   resident.drawStep();
+  spoken.drawStep();
   inspector.drawStep(model);
   if (!playback.playing) saveSoon();
 };
 playback.onState = () => {
   transport.drawState();
+  spoken.drawState();
   saveSoon();
 };
 
@@ -176,6 +202,11 @@ function playPause(): void {
   // The first picture shows the peak; playing starts at the first move.
   if (!playback.playing && controller.atPoster && playback.player) playback.seek(0);
   playback.toggle();
+}
+
+/** The graphs that are shown, for a picture of all. */
+function sheetCells(): SheetCell[] {
+  return scene ? [{ scene, row: model.shown, player: model.player }, ...beside.pictures()] : [];
 }
 
 function openGallery(): void {
@@ -220,21 +251,24 @@ function presentView(): View {
   const now = scene?.view;
   return {
     ...model.view,
-    step: controller.atPoster ? null : (model.player?.step ?? model.view.step),
+    step: controller.atPoster || playback.playing ? null : (model.player?.step ?? model.view.step),
     camera: owned && now ? { x: now.x, y: now.y, scale: now.scale } : null,
   };
 }
 
-const saveSoon = debounce(300, () => {
-  if (!model.view.source || playback.playing || model.phase === "opening") return;
-  const fragment = toFragment(presentView());
-  if (fragment !== location.hash) history.replaceState(null, "", location.pathname + location.search + fragment);
-});
+function saveNow(): void {
+  if (!model.view.source || model.phase === "opening") return;
+  saveSoon.cancel();
+  savedView = model.view;
+  past.save(presentView(), controller.autoCap);
+}
+
+const saveSoon = debounce(300, saveNow);
 
 function copyLink(): void {
   if (!model.view.source) return;
+  saveNow();
   const fragment = toFragment(presentView());
-  history.replaceState(null, "", location.pathname + location.search + fragment);
   void exportsOf.link(location.origin + location.pathname + fragment);
 }
 
@@ -378,6 +412,7 @@ document.addEventListener("visibilitychange", () => {
   if (model.server !== "up" && !document.hidden) void api.watch.check(); // do not wait for the next retry when the user returns
 });
 addEventListener("hashchange", (event) => {
+  if (past.returned) return; // it has the view already
   // The address may have changed since: the event has the requested one.
   const { hash } = new URL(event.newURL);
   const view = fromFragment(hash);
@@ -393,7 +428,12 @@ void controller.start();
 // For tests and measurements only.
 declare global {
   interface Window {
-    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean; loading: () => boolean; holdFrames(until: () => Promise<void>): void };
   }
 }
-window.pebble = { scene: () => scene, playback, settled: () => controller.settled && !cap.pending };
+window.pebble = {
+  scene: () => scene, playback, settled: () => controller.settled && !cap.pending, loading: () => controller.isLoading,
+  holdFrames: (until) => {
+    api.beforeFrames = until;
+  },
+};

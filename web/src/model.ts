@@ -3,6 +3,7 @@ import type {
   About, ApiErrorBody, Bound, GameName, GraphInfo, Incumbent, NodeExplain, NodeInfo, Prices, Progress, Row, Sweep, WeightTexts,
 } from "./api";
 import type { Frames, Layout } from "./binary";
+import type { GraphDocument } from "./edit";
 import { parseWeights, winnerOf, type Weights } from "./exact";
 import type { MachineChoice } from "./machine";
 import type { Player } from "./player";
@@ -61,13 +62,14 @@ export interface Model {
 
 export interface Actions {
   open(source: Source, view?: View): void;
-  openFile(file: File): void;
+  openFile(file: File, reading?: string): void;
   setCap(text: string): void;
   setGame(game: GameName | null): void;
   setStrategies(strategies: string[]): void;
   setAll(all: boolean): void;
   setPolicy(policy: string | null): void;
   setPrices(prices: Prices | null): void;
+  setBorrow(borrow: string | null): void;
   setMachine(machine: MachineChoice | null): void;
   setWeights(weights: WeightTexts): void;
   setEffort(effort: { timeMs: number } | { ticks: number }): void;
@@ -80,6 +82,7 @@ export interface Actions {
   setMemory(memory: View["memory"]): void;
   setPlace(place: number): void;
   seek(step: number): void;
+  edit(change: (graph: GraphDocument) => string | null): Promise<void>;
   follow(node: number | null, focus?: boolean): void;
   dismissProblem(): void;
   setLayout(change: Partial<Pick<View, "lanes" | "groups" | "open">>): void;

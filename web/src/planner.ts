@@ -96,7 +96,8 @@ export class Planner {
     const priced = machine ? machine !== "none" : !!graph?.machine; // its links are the slow memory
     return {
       kind, game: view.game, cap: view.cap, strategies, policy: view.policy, weights: view.weights, machine,
-      prices: !priced && (view.game === "tiered" || view.game === null) ? view.prices : null, ...(view.ticks === null ? { time_ms: view.timeMs } : { time_ms: TICKS_TIME_MS, ticks: view.ticks }),
+      prices: !priced && (view.game === "tiered" || view.game === null) ? view.prices : null,
+      ...(view.borrow && view.game !== "timed" ? { borrow: view.borrow } : {}), ...(view.ticks === null ? { time_ms: view.timeMs } : { time_ms: TICKS_TIME_MS, ticks: view.ticks }),
     };
   }
 
@@ -206,10 +207,10 @@ export class Planner {
   /** After a comparison, while the machine is idle: once for each graph, game and choice of strategies. */
   private sweepNow(): void {
     const { graph, view, about } = this.model;
-    if (!graph || !about || graph.nodes > SWEEP_MAX_NODES) return;
+    if (!graph || !about || graph.nodes > SWEEP_MAX_NODES || BUSY.includes(this.model.planning.state)) return;
     const game = view.game ?? "remat";
     const strategies = sweptStrategies(about, view.strategies, (name) => plays(about, name, game));
-    const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices, view.machine]);
+    const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices, view.borrow, view.machine]);
     if (key === this.sweepKey || !strategies.length) return;
     void this.sweep(graph.id, strategies, key);
   }

@@ -7,7 +7,7 @@ import { readCap, readPrice } from "./sizes";
 export type Source =
   | { kind: "gallery"; id: string }
   | { kind: "family"; family: string; parameters: Record<string, string> }
-  | { kind: "file"; name: string; hash: string; data?: string }; // data: a small graph, packed, so that a link contains it
+  | { kind: "file"; name: string; hash: string; reading?: string; data?: string }; // reading: of a model, as in docs/server.md; data: a small graph, packed
 
 export interface Camera {
   x: number;
@@ -24,6 +24,7 @@ export interface View {
   policy: string | null;
   machine: MachineChoice | null; // null: that of the graph file, if it has one
   prices: Prices | null;
+  borrow: string | null; // memory in addition to the cap that holds other data
   weights: WeightTexts;
   timeMs: number; // the limit, if ticks does not limit the effort
   ticks: number | null; // effort for each strategy: equal on every machine
@@ -61,6 +62,7 @@ export function defaultView(): View {
     policy: null,
     machine: null,
     prices: null,
+    borrow: null,
     weights: [...WEIGHTS_DEFAULT],
     timeMs: TIME_DEFAULT,
     ticks: TICKS_DEFAULT,
@@ -135,6 +137,7 @@ export function toFragment(view: View): string {
     for (const [key, value] of Object.entries(source.parameters)) parts.push([`p.${key}`, value]);
   }
   if (source?.kind === "file") parts.push(["file", source.name], ["hash", source.hash]);
+  if (source?.kind === "file" && source.reading) parts.push(["read", source.reading]);
   parts.push(["cap", view.cap]);
   if (view.game) parts.push(["game", view.game]);
   parts.push(["strategies", view.strategies.join(";")]);
@@ -145,6 +148,7 @@ export function toFragment(view: View): string {
     const prices = view.prices;
     parts.push(["prices", [...PRICE_KEYS.map((key) => String(prices[key])), prices.slow_cap].join(",")]);
   }
+  if (view.borrow) parts.push(["borrow", view.borrow]);
   if (view.weights.join() !== plain.weights.join()) parts.push(["weights", view.weights.join(",")]);
   if (view.ticks === null) parts.push(["time", String(view.timeMs)]);
   else if (view.ticks !== plain.ticks) parts.push(["ticks", String(view.ticks)]);
@@ -165,6 +169,15 @@ export function toFragment(view: View): string {
   if (view.open.length) parts.push(["open", view.open.join(".")]);
   if (source?.kind === "file" && source.data) parts.push(["graph", source.data]);
   return "#" + parts.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
+}
+
+/** What Back undoes: choices, but not the playhead, the camera and how memory is drawn. A cap that the page proposes is not a choice. */
+export function choiceKey(view: View, autoCap: boolean): string {
+  const { source } = view;
+  const named: Source | null = source?.kind === "file" ? { ...source, data: undefined } : source;
+  const plain = defaultView();
+  const { theme, memory, clock, place, lanes } = plain;
+  return toFragment({ ...view, source: named, cap: autoCap ? "" : view.cap, step: null, camera: null, node: null, theme, memory, clock, place, lanes });
 }
 
 /** Does not escape what a fragment may contain, so that links remain readable. */
@@ -188,7 +201,8 @@ function readSource(fields: URLSearchParams): Source | null {
   const file = fields.get("file");
   if (!file) return null;
   const data = fields.get("graph");
-  return { kind: "file", name: file, hash: fields.get("hash") ?? "", ...(data && /^[\w-]+$/.test(data) ? { data } : {}) };
+  const reading = fields.get("read");
+  return { kind: "file", name: file, hash: fields.get("hash") ?? "", ...(reading ? { reading } : {}), ...(data && /^[\w-]+$/.test(data) ? { data } : {}) };
 }
 
 function readPrices(text: string | null): Prices | null {
@@ -237,17 +251,19 @@ export function fromFragment(fragment: string): View | null {
   const readable = weights.length === 3 && parseWeights([weights[0], weights[1], weights[2]]) !== null;
   const cap = fields.get("cap");
   const game = fields.get("game");
+  const borrow = fields.get("borrow");
   const time = count(fields.get("time"));
   const ticks = count(fields.get("ticks"));
   return {
     source,
     game: game === null ? null : (GAME_NAMES.find((name) => name === game) ?? null),
-    cap: cap !== null && isCap(cap) ? cap : view.cap,
+    cap: cap !== null && isCap(cap) ? cap : "", // the page proposes one
     strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
     all: fields.get("all") === "1",
     policy: fields.get("policy"),
     machine: readMachineName(fields.get("machine")),
     prices: readPrices(fields.get("prices")),
+    borrow: borrow !== null && isCap(borrow) && borrow !== "none" ? borrow : null,
     weights: readable ? [weights[0], weights[1], weights[2]] : view.weights,
     timeMs: time && time <= 3_600_000 ? time : view.timeMs,
     ticks: time && time <= 3_600_000 ? null : ticks || view.ticks,

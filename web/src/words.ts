@@ -1,7 +1,7 @@
 // The page's texts: what each term means, and which row wins and why.
 import type { GameName, GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
-import { amount, group, isTime, percent, short } from "./format";
+import { amount, group, isTime, percent } from "./format";
 import { provedIn, type Proved } from "./proved";
 
 export const TERMS = {
@@ -12,6 +12,7 @@ export const TERMS = {
   machine: "Where the graph runs. It turns flops and bytes into times; its memory can be the cap, and its links lead to slow memories.",
   strategies: "The planners to compare. auto tries the others and keeps the best.",
   all: "Compares every strategy that plays this game, not only the chosen ones.",
+  borrow: "Memory in addition to the cap that holds somebody else's data, such as 20% or 2GiB. Values may be computed there if the plan restores the data.",
   policy: "Which value is evicted first where a strategy's plan does not fit the cap. Without a policy such a strategy gives up.",
   alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce. Units may be typed, as in 0.5s/GiB.",
   beta: "β: what one unit of memory costs while one unit of work is done. Raise it if energy or bandwidth matters. A unit of size may be typed, as in 0.01/GiB.",
@@ -47,6 +48,14 @@ export const STATE_NAMES: { key: string; name: string; text: string }[] = [
   { key: "storing", name: "storing", text: "It is being copied to slow memory." },
   { key: "loading", name: "loading", text: "It is being copied from slow memory." },
 ];
+
+/** The states that occur in a game. */
+export function shownStates(game: GameName | null): typeof STATE_NAMES {
+  const skip = new Set<string>();
+  if (game !== "reversible") skip.add("uncomputing");
+  if (game !== "tiered" && game !== "timed") for (const key of ["slow", "loading", "storing"]) skip.add(key);
+  return STATE_NAMES.filter((state) => !skip.has(state.key));
+}
 
 export function rowKey(row: Row): string {
   return `${row.asked ?? row.strategy}/${row.game}`;
@@ -124,7 +133,7 @@ function proofPart(row: Row, live: boolean, graph: GraphInfo): string {
   return "";
 }
 
-function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
+function rivalPart(rows: readonly Row[], winner: Row, w: Weights, graph: GraphInfo): string {
   const failed = rows.find((row) => isBaseline(row) && !row.metrics && row.game === winner.game);
   if (failed) return briefFailure(failed);
   const others = rows.filter((row) => row !== winner && row.metrics);
@@ -134,7 +143,7 @@ function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
   if (!rival.metrics || !winner.metrics) return "";
   const mine = costText(winner.metrics, w);
   const theirs = costText(rival.metrics, w);
-  return mine === theirs ? `${rowName(rival)} costs the same.` : `Second: ${rowName(rival)}, with a cost of ${short(theirs)}.`;
+  return mine === theirs ? `${rowName(rival)} costs the same.` : `Second: ${rowName(rival)}, with a cost of ${amount(theirs, graph.cost_unit)}.`;
 }
 
 export interface Verdict {
@@ -152,7 +161,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row, graph)}.`,
     proofPart(row, live, graph),
-    rivalPart(rows, row, w),
+    rivalPart(rows, row, w, graph),
   ];
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
 }

@@ -45,7 +45,8 @@ test("memory over time has a unit of size and one of cost", () => {
   assert.equal(fluxScale(8.7e16, "byte", "ns").unit, "GiB·ms");
   assert.equal(fluxScale(1.844674407370955e25, "byte", "flop").unit, "GiB·Pflop");
   assert.deepEqual(fluxScale(649000, "pebble", "ns"), { divide: 1000, unit: "pebble·µs" });
-  assert.equal(fluxScale(649, "pebble", "step").unit, "");
+  assert.equal(fluxScale(649, "pebble", "step").unit, "pebble·step");
+  assert.deepEqual(fluxScale(3e24, "pebble", "step"), { divide: 1e24, unit: "Y pebble·step" });
 });
 
 test("long numbers are grouped or shortened", () => {

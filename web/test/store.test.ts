@@ -12,6 +12,7 @@ const full: View = {
   policy: "oldest",
   machine: { name: "a100-40*4", slow: true },
   prices: { store_cost: 100, load_cost: 7, store_per_unit: 0, load_per_unit: "18446744073709551615", slow_cap: "none" },
+  borrow: "25%",
   weights: ["1", "0.003", "0.5"],
   timeMs: 30000,
   ticks: null,
@@ -48,7 +49,7 @@ test("all strategies: every one that plays this game, without those that need a 
 
 test("a link restores the exact view", () => {
   assert.deepEqual(fromFragment(toFragment(full)), full);
-  const example: View = { ...defaultView(), source: { kind: "gallery", id: "unet" } };
+  const example: View = { ...defaultView(), cap: "", source: { kind: "gallery", id: "unet" } };
   assert.deepEqual(fromFragment(toFragment(example)), example);
   const file: View = { ...defaultView(), source: { kind: "file", name: "a & b+c #1.json", hash: "ab12" }, step: 0 };
   assert.deepEqual(fromFragment(toFragment(file)), file);
@@ -63,9 +64,9 @@ test("invalid parts of a link are ignored", () => {
   assert.equal(fromFragment(""), null);
   assert.equal(fromFragment("#cap=40%"), null);
   const view = fromFragment("#example=unet&weights=1,x,2&step=-4&camera=1,2&game=chess&time=99999999999&theme=pink");
-  assert.deepEqual(view, { ...defaultView(), source: { kind: "gallery", id: "unet" } });
+  assert.deepEqual(view, { ...defaultView(), cap: "", source: { kind: "gallery", id: "unet" } });
   const wild = ["cap=99999999999999999999GiB", "cap=-1", "cap=1e9", "cap=", "weights=18446744073709551615,0.000000001,1", "prices=1,1,0,18446744073709551616,none", "prices=1,1,0,0,lots"];
-  for (const one of wild) assert.deepEqual(fromFragment(`#example=unet&${one}`), { ...defaultView(), source: { kind: "gallery", id: "unet" } }, one);
+  for (const one of wild) assert.deepEqual(fromFragment(`#example=unet&${one}`), { ...defaultView(), cap: "", source: { kind: "gallery", id: "unet" } }, one);
 });
 
 test("auto comes last", () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from .. import Plan
 from . import _adapter
@@ -75,6 +76,12 @@ class Report:
     def overhead(self) -> float:
         """Extra work, as a share of computing everything once."""
         return self.work / self.written_work - 1 if self.written_work else 0.0
+
+    def show(self, height: int = 640) -> Any:
+        """The unrestricted plan, playing: a frame in a notebook; elsewhere ``.open()`` shows it in the browser."""
+        if self.plan is None:
+            raise ValueError("there is no unrestricted plan to show: the policy recomputes nothing, or compare is 0")
+        return self.plan.show(height)
 
     def __str__(self) -> str:
         lines = [

@@ -78,6 +78,10 @@ class Planned:
         """The source of the Python function that executes the plan."""
         return self.step.source
 
+    def show(self, height: int = 640) -> Any:
+        """The plan, playing: a frame in a notebook; elsewhere ``.open()`` shows it in the browser."""
+        return self.plan.show(height)
+
     def run_as_called(self, given: list[Any]) -> Any:
         """A step as its caller runs it: outputs that nobody reads later are dropped before the backward pass."""
         if self.halves is None:

@@ -1,4 +1,5 @@
 /* grained.c -- see pebble/grain.h. */
+#include "api/grain/expand.h"
 #include "api/pipeline/pipeline.h"
 #include "api/pipeline/share.h"
 #include "base/context.h"
@@ -48,9 +49,8 @@ static pb_status expand_moves(pb_context *ctx, const pb_game *game, const pb_coa
     return status;
 }
 
-/* Verifies and measures moves as the strategy does that plays a user's own schedule. */
-static pb_status certify_moves(pb_context *ctx, const pb_game *game, const pbi_plan *plan, uint64_t peak,
-                               pb_arena *result, pb_plan_result *out)
+pb_status pbi_certify_moves(pb_context *ctx, const pb_game *game, const pbi_plan *plan, uint64_t peak, pb_arena *result,
+                            pb_plan_result *out)
 {
     pbi_job job;
     pb_request request = PB_REQUEST_DEFAULT;
@@ -71,7 +71,7 @@ pb_status pb_coarse_expand(pb_context *ctx, const pb_game *game, const pb_coarse
     pbi_plan_reset(&plan, result);
     if (status == PB_OK)
         status = expand_moves(ctx, game, c, moves, &plan, &figures);
-    return status == PB_OK ? certify_moves(ctx, game, &plan, figures.peak, result, out) : status;
+    return status == PB_OK ? pbi_certify_moves(ctx, game, &plan, figures.peak, result, out) : status;
 }
 
 typedef struct planner {
@@ -231,7 +231,7 @@ static pb_status plan_coarse(planner *p, const pb_coarsen_options *grain)
     if (!p->any)
         return no_plan(g, grain, p->result);
     pbi_held held = pbi_hold(ctx);
-    status = certify_moves(ctx, p->game, &p->best, p->best_peak, p->result, &g->expanded);
+    status = pbi_certify_moves(ctx, p->game, &p->best, p->best_peak, p->result, &g->expanded);
     pbi_resume(ctx, held);
     g->planned = g->expanded;
     if (status == PB_OK && ctx->stopped == PB_GO_ON && p->best_time > p->game->graph->needed_cost)

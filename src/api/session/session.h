@@ -53,6 +53,13 @@ struct pb_session {
     pb_moves moves;
     pb_level level[PB_MAX_LEVELS];
     uint32_t level_count;
+    pb_mixed_level mixed[PB_MAX_MIXED_LEVELS];
+    uint32_t mixed_count;
+
+    /* How the next plan is run. */
+    uint64_t run_steps, run_align, run_max_block;
+    bool run_check;
+    char *run_slow;
 
     /* Measurements to fit a machine to. */
     pb_machine_sample *samples;

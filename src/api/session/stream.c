@@ -8,13 +8,15 @@
 
 enum { BATCH = 256 };
 
-typedef enum stream_kind { REVOLVE, MULTILEVEL, ONLINE } stream_kind;
+typedef enum stream_kind { REVOLVE, MULTILEVEL, ONLINE, MIXED, MIXED_ONLINE } stream_kind;
 
 struct pb_stream {
     stream_kind kind;
     pb_revolve revolve; /* only the one for `kind` is used */
     pb_multilevel multilevel;
     pb_online online;
+    pb_mixed mixed;
+    pb_mixed_online mixed_online;
 };
 
 static pb_status new_stream(pb_session *s, stream_kind kind, pb_stream **out)
@@ -92,6 +94,65 @@ pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out)
     return pbi_session_end(s, status);
 }
 
+/* ---- mixed ---- */
+
+pb_status pb_session_add_mixed_level(pb_session *s, uint64_t size, const uint64_t costs[4])
+{
+    if (!s)
+        return PB_EINVAL;
+    pb_status status = PB_OK;
+    if (s->mixed_count < PB_MAX_MIXED_LEVELS) {
+        s->mixed[s->mixed_count++] = (pb_mixed_level){size, costs[0], costs[1], costs[2], costs[3]};
+    } else {
+        s->mixed_count = 0;
+        status = pbi_fail(&s->ctx, PB_EINVAL, "more storage levels than %d; use fewer", (int)PB_MAX_MIXED_LEVELS);
+    }
+    return pbi_session_end(s, status);
+}
+
+static pb_status init_mixed(pb_session *s, const pb_mixed_spec *spec, bool open_end, pb_stream **out)
+{
+    pb_stream *stream;
+    pb_status status = new_stream(s, open_end ? MIXED_ONLINE : MIXED, &stream);
+    if (status == PB_OK)
+        status = open_end ? pb_mixed_online_init(&s->ctx, spec, &s->arena, &stream->mixed_online)
+                          : pb_mixed_init(&s->ctx, spec, &s->arena, &stream->mixed);
+    if (status == PB_OK)
+        *out = stream;
+    return status;
+}
+
+pb_status pb_session_mixed(pb_session *s, uint64_t steps, const uint64_t numbers[4], pb_stream **out)
+{
+    if (!s)
+        return PB_EINVAL;
+    bool open_end = steps == UINT64_MAX;
+    pb_mixed_spec spec = {.steps = open_end ? 0 : steps,
+                          .state_size = numbers[0],
+                          .tape_size = numbers[1],
+                          .forward_cost = numbers[2],
+                          .reverse_cost = numbers[3],
+                          .level_count = s->mixed_count};
+    memcpy(spec.level, s->mixed, sizeof spec.level);
+    s->mixed_count = 0;
+    pb_status status = pbi_session_begin(s);
+    if (status == PB_OK)
+        status = init_mixed(s, &spec, open_end, out);
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_session_mixed_end(pb_session *s, pb_stream *stream)
+{
+    if (!s)
+        return PB_EINVAL;
+    pb_status status = pbi_session_begin(s);
+    if (status == PB_OK && stream->kind != MIXED_ONLINE)
+        status = pbi_fail(&s->ctx, PB_EINVAL, "this stream is not a mixed one for unknown steps; it has no end to set");
+    if (status == PB_OK)
+        status = pb_mixed_online_end(&s->ctx, &s->arena, &stream->mixed_online);
+    return pbi_session_finish(s, status);
+}
+
 static void put_row(uint64_t *row, const pb_action *a)
 {
     const uint64_t numbers[PB_ACTION_FIELDS] = {a->kind, a->n0, a->n1, a->slot, a->flags, a->from, a->to};
@@ -107,6 +168,10 @@ uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
         size_t expected = room - count < BATCH ? (size_t)(room - count) : BATCH, got;
         switch (stream->kind) {
         case REVOLVE: got = pb_revolve_next_many(&stream->revolve, batch, expected); break;
+        case MIXED: got = pb_mixed_next_many(&stream->mixed, batch, expected); break;
+        case MIXED_ONLINE:
+            got = stream->mixed_online.ended ? pb_mixed_next_many(&stream->mixed_online.back, batch, expected) : 0;
+            break;
         case MULTILEVEL: got = pb_multilevel_next_many(&stream->multilevel, batch, expected); break;
         default: got = pb_online_next_many(&stream->online, batch, expected); break;
         }
@@ -121,6 +186,8 @@ uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *row
 {
     pb_action action;
     uint64_t count = 0;
+    while (stream->kind == MIXED_ONLINE && count < steps && pb_mixed_online_step(&stream->mixed_online, &action))
+        put_row(rows + PB_ACTION_FIELDS * count++, &action);
     while (stream->kind == ONLINE && count < steps && pb_online_step(&stream->online, &action))
         put_row(rows + PB_ACTION_FIELDS * count++, &action);
     return count;
@@ -132,7 +199,15 @@ void pb_stream_online_end(pb_stream *stream)
         pb_online_end(&stream->online);
 }
 
-uint64_t pb_stream_cost(const pb_stream *stream) { return stream->kind == MULTILEVEL ? stream->multilevel.cost : 0; }
+uint64_t pb_stream_cost(const pb_stream *stream)
+{
+    switch (stream->kind) {
+    case MULTILEVEL: return stream->multilevel.cost;
+    case MIXED: return stream->mixed.cost;
+    case MIXED_ONLINE: return stream->mixed_online.back.cost;
+    default: return 0;
+    }
+}
 
 pb_status pb_session_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots)
 {

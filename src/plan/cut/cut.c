@@ -14,16 +14,30 @@ static uint32_t recomputed_vertex(pb_node v) { return 2 * v + 1; }
 static bool given(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_GIVEN; }
 static bool needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
-/* Is it a needed value that is given, or computed before the split? */
+/* Is it a needed value that is given, or computed before the split? By-products that only a recipe may read count. */
 static bool in_front(const pbi_cutter *c, pb_node v)
 {
     const pb_graph *g = c->game->graph;
-    return needed(g, v) && (given(g, v) || c->place[v] < c->split);
+    return given(g, v) ? needed(g, v) : c->place[v] < c->split;
 }
 
-static bool may_repeat(const pbi_cutter *c, pb_node maker)
+/* What is recomputed to have the value v: itself, or the node that it is a by-product of. */
+static pb_node maker_of(const pbi_cutter *c, pb_node v) { return c->by[v] ? v : pb_graph_maker(c->game->graph, v); }
+
+/* How v is recomputed behind the split: v is a node, or a value with a recipe. */
+static pb_way way_of(const pbi_cutter *c, pb_node v) { return pb_graph_way(c->game->graph, v, c->by[v]); }
+
+/* Is it there from the start, and never comes back? */
+static bool lasts(const pbi_cutter *c, pb_node v) { return given(c->game->graph, v) && !c->by[v]; }
+
+/* May the value v be dropped in front, and come back? */
+static bool may_repeat(const pbi_cutter *c, pb_node v)
 {
-    return !(c->game->graph->flags[maker] & (PB_NODE_GIVEN | PB_NODE_ONCE)) && !c->fixed[maker];
+    const pb_graph *g = c->game->graph;
+    pb_node maker = pb_graph_maker(g, v);
+    if (c->fixed[maker] || c->stuck[maker_of(c, v)])
+        return false;
+    return c->by[v] || (!(g->flags[maker] & (PB_NODE_GIVEN | PB_NODE_ONCE)) && !c->by[maker]);
 }
 
 /* ---- the split ---- */
@@ -36,7 +50,7 @@ static void find_places(pbi_cutter *c)
         if (needed(g, g->order[i]))
             c->place[g->order[i]] = i;
     for (pb_node v = 0; v < g->node_count && g->owner; v++)
-        if ((g->flags[v] & PB_NODE_BYPRODUCT) && needed(g, v))
+        if (g->flags[v] & PB_NODE_BYPRODUCT)
             c->place[v] = c->place[g->owner[v]];
 }
 
@@ -146,6 +160,79 @@ void pbi_cutter_anchor(pbi_cutter *c, uint32_t every)
     }
 }
 
+/* ---- recipes ---- */
+
+/* Can the recipe be used behind the split, whatever comes later? */
+static bool is_usable(const pbi_cutter *c, const pb_recipe *r)
+{
+    const pb_graph *g = c->game->graph;
+    for (uint32_t k = 0; k < r->in_count; k++)
+        if (!in_front(c, r->in[k]) || (g->flags[r->in[k]] & PB_NODE_GIVEN_SLOW))
+            return false;
+    return true;
+}
+
+/* Must the node itself run for a by-product, whatever brings its value? */
+static bool has_needed_parts(const pb_graph *g, pb_node v)
+{
+    bool any = false;
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
+            any |= needed(g, g->part[k]);
+    return any;
+}
+
+static void choose_recipes(pbi_cutter *c, pbi_cutter_recipes which)
+{
+    const pb_graph *g = c->game->graph;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        uint32_t count = in_front(c, v) && !(g->flags[v] & PB_NODE_GIVEN_SLOW) ? pb_graph_recipes(g, v) : 0;
+        bool repeats = !(g->flags[pb_graph_maker(g, v)] & (PB_NODE_GIVEN | PB_NODE_ONCE));
+        if (repeats && (which == PBI_CUTTER_FEW_RECIPES || has_needed_parts(g, v)))
+            continue;
+        const pb_recipe *own = count ? &g->recipe[g->recipe_start[v]] : NULL, *best = NULL;
+        for (uint32_t i = 0; i < count; i++)
+            if (is_usable(c, &own[i]) && (!best || own[i].cost < best->cost)) {
+                best = &own[i];
+                c->by[v] = (uint8_t)(i + 1);
+            }
+    }
+}
+
+/* Values that come back from one another would never come back: one value of each cycle is kept. A walk over what
+ * each needs, depth first; c->done: 1 on the stack, 2 finished. */
+static void break_cycles(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    memset(c->done, 0, g->node_count);
+    for (pb_node v = 0; v < g->node_count; v++) {
+        uint32_t count = 0;
+        if (in_front(c, v) && may_repeat(c, v) && !c->done[maker_of(c, v)])
+            c->stack[count++] = maker_of(c, v);
+        if (count) {
+            c->next[c->stack[0]] = 0;
+            c->done[c->stack[0]] = 1;
+        }
+        while (count) {
+            pb_node y = c->stack[count - 1];
+            pb_way way = way_of(c, y);
+            bool open = c->next[y] < way.in_count && !c->stuck[y];
+            pb_node u = open ? way.in[c->next[y]++] : PB_NO_NODE;
+            pb_node m = open ? maker_of(c, u) : PB_NO_NODE;
+            if (!open) {
+                c->done[y] = 2;
+                count--;
+            } else if (may_repeat(c, u) && c->done[m] == 1) {
+                c->stuck[y] = 1;
+            } else if (may_repeat(c, u) && !c->done[m]) {
+                c->done[m] = 1;
+                c->next[m] = 0;
+                c->stack[count++] = m;
+            }
+        }
+    }
+}
+
 /* ---- the network ---- */
 
 typedef struct wiring {
@@ -166,11 +253,12 @@ static void wire(wiring *w)
     pbi_cutter *c = w->c;
     const pb_graph *g = c->game->graph;
     for (pb_node v = 0; v < g->node_count; v++) {
-        if (!in_front(c, v) || given(g, v))
+        if (!in_front(c, v) || lasts(c, v))
             continue;
-        c->keep_arc[v] = pair(w, needed_vertex(v), recomputed_vertex(pb_graph_maker(g, v)), 0);
-        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-            pair(w, recomputed_vertex(v), needed_vertex(g->in[k]), PBI_FLOW_INF);
+        pb_way way = way_of(c, v);
+        c->keep_arc[v] = pair(w, needed_vertex(v), recomputed_vertex(maker_of(c, v)), 0);
+        for (uint32_t k = 0; k < way.in_count; k++)
+            pair(w, recomputed_vertex(v), needed_vertex(way.in[k]), PBI_FLOW_INF);
     }
 }
 
@@ -179,14 +267,15 @@ static uint64_t count_arcs(const pbi_cutter *c)
     const pb_graph *g = c->game->graph;
     uint64_t count = 0;
     for (pb_node v = 0; v < g->node_count; v++)
-        if (in_front(c, v) && !given(g, v))
-            count += 2 + 2 * (uint64_t)(g->in_start[v + 1] - g->in_start[v]);
+        if (in_front(c, v) && !lasts(c, v))
+            count += 2 + 2 * (uint64_t)way_of(c, v).in_count;
     return count;
 }
 
-static pb_status build(pbi_cutter *c, pb_arena *arena)
+static pb_status build(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
+    pb_arena *arena = c->arena;
     uint64_t arcs = count_arcs(c), vertices = 2 * (uint64_t)g->node_count;
     if (arcs >= UINT32_MAX || vertices >= UINT32_MAX)
         return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges; use another strategy");
@@ -207,7 +296,9 @@ pb_status pbi_cutter_init(pb_context *ctx, pbi_cutter *c, const pb_game *game, p
 {
     const pb_graph *g = game->graph;
     size_t n = g->node_count;
-    *c = (pbi_cutter){.ctx = ctx, .game = game};
+    *c = (pbi_cutter){.ctx = ctx, .game = game, .arena = arena};
+    c->by = pb_arena_zero(arena, n, 1);
+    c->stuck = pb_arena_zero(arena, n, 1);
     c->place = pb_arena_alloc(arena, n, sizeof *c->place);
     c->keep_arc = pb_arena_zero(arena, n, sizeof *c->keep_arc);
     c->anchor = pb_arena_alloc(arena, g->order_count, sizeof *c->anchor);
@@ -219,10 +310,9 @@ pb_status pbi_cutter_init(pb_context *ctx, pbi_cutter *c, const pb_game *game, p
     c->at_peak = pb_arena_zero(arena, n, 1);
     c->stack = pb_arena_alloc(arena, n, sizeof *c->stack);
     c->next = pb_arena_alloc(arena, n, sizeof *c->next);
-    if (!c->place || !c->keep_arc || !c->anchor || !c->anchor_cost || !c->fixed || !c->asked || !c->kept || !c->done ||
-        !c->at_peak || !c->stack || !c->next)
+    if (!c->by || !c->stuck || !c->place || !c->keep_arc || !c->anchor || !c->anchor_cost || !c->fixed || !c->asked ||
+        !c->kept || !c->done || !c->at_peak || !c->stack || !c->next)
         return PB_ENOMEM;
-    c->scale = MAX_WORK / ((double)g->needed_cost + 1);
     find_places(c);
     find_split(c);
     find_asked(c);
@@ -233,7 +323,21 @@ pb_status pbi_cutter_init(pb_context *ctx, pbi_cutter *c, const pb_game *game, p
         for (uint32_t k = g->in_start[z]; k < g->in_start[z + 1]; k++)
             c->at_peak[g->in[k]] = 1;
     }
-    return build(c, arena);
+    return PB_OK;
+}
+
+pb_status pbi_cutter_use(pbi_cutter *c, pbi_cutter_recipes which)
+{
+    const pb_graph *g = c->game->graph;
+    double work = (double)g->needed_cost + 1;
+    if (pb_game_recipes(c->game)) {
+        choose_recipes(c, which);
+        break_cycles(c);
+    }
+    for (pb_node v = 0; v < g->node_count; v++)
+        work += c->by[v] ? (double)way_of(c, v).cost : 0;
+    c->scale = MAX_WORK / work;
+    return build(c);
 }
 
 /* ---- one price ---- */
@@ -259,19 +363,23 @@ static void set_prices(pbi_cutter *c, double price, double tilt)
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!in_front(c, v))
             continue;
-        pb_node maker = pb_graph_maker(g, v);
         int64_t keep = price_of(c, v, price, tilt);
-        bool repeat = may_repeat(c, maker);
+        bool repeat = may_repeat(c, v);
         if (c->asked[v])
             f->root[f->root_count++] = needed_vertex(v);
-        if (!given(g, v))
+        if (!lasts(c, v))
             f->room[c->keep_arc[v]] = repeat ? keep : 0;
         /* a value that is needed behind the split is kept at any price, so the price does not matter */
         if (!repeat && !c->asked[v])
             f->drain[needed_vertex(v)] = keep;
-        if (repeat && maker == v)
-            f->drain[recomputed_vertex(v)] = (int64_t)((double)g->cost[v] * c->scale);
+        if (repeat && maker_of(c, v) == v)
+            f->drain[recomputed_vertex(v)] = (int64_t)((double)way_of(c, v).cost * c->scale);
     }
+}
+
+static bool comes_back(const pbi_cutter *c, pb_node v)
+{
+    return may_repeat(c, v) && pbi_flow_reached(&c->flow, recomputed_vertex(maker_of(c, v)));
 }
 
 pb_status pbi_cutter_run(pbi_cutter *c, double price, double tilt, bool *done)
@@ -285,16 +393,15 @@ pb_status pbi_cutter_run(pbi_cutter *c, double price, double tilt, bool *done)
     if (end == PBI_FLOW_STOPPED)
         return PB_ECANCELLED;
     for (pb_node v = 0; v < g->node_count; v++)
-        c->kept[v] = in_front(c, v) && (given(g, v) || (pbi_flow_reached(f, needed_vertex(v)) &&
-                                                        !pbi_flow_reached(f, recomputed_vertex(pb_graph_maker(g, v)))));
+        c->kept[v] = in_front(c, v) && (lasts(c, v) || (pbi_flow_reached(f, needed_vertex(v)) && !comes_back(c, v)));
     return pbi_poll(c->ctx);
 }
 
 /* Marks v as needed behind the split: kept if it must be, else the inputs of its producer are needed too. */
 static void mark_needed(pbi_cutter *c, pb_node v, uint32_t *count)
 {
-    pb_node maker = pb_graph_maker(c->game->graph, v);
-    c->kept[v] = c->at_peak[v] || !may_repeat(c, maker);
+    pb_node maker = maker_of(c, v);
+    c->kept[v] = c->at_peak[v] || !may_repeat(c, v);
     if (c->kept[v] || c->done[maker])
         return;
     c->done[maker] = 1;
@@ -311,9 +418,9 @@ void pbi_cutter_drop(pbi_cutter *c)
         if (c->asked[v])
             mark_needed(c, v, &count);
         while (count) {
-            pb_node y = c->stack[--count];
-            for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1]; k++)
-                mark_needed(c, g->in[k], &count);
+            pb_way way = way_of(c, c->stack[--count]);
+            for (uint32_t k = 0; k < way.in_count; k++)
+                mark_needed(c, way.in[k], &count);
         }
     }
 }
@@ -322,32 +429,35 @@ void pbi_cutter_drop(pbi_cutter *c)
 
 static bool is_resident(const pbi_cutter *c, pb_node v)
 {
-    return c->kept[v] || c->place[v] >= c->split || c->done[pb_graph_maker(c->game->graph, v)];
+    bool behind = c->place[v] >= c->split && !c->by[v];
+    return c->kept[v] || behind || c->done[maker_of(c, v)];
 }
 
 /* Recomputes v, after the inputs that it needs. */
 static pb_status recompute(pbi_cutter *c, pb_node v, pbi_sequence *out)
 {
-    const pb_graph *g = c->game->graph;
     uint32_t count = 1;
     pb_status status = PB_OK;
     c->stack[0] = v;
-    c->next[v] = g->in_start[v];
+    c->next[v] = 0;
     while (count && status == PB_OK) {
         pb_node y = c->stack[count - 1];
+        pb_way way = way_of(c, y);
         uint32_t k = c->next[y];
-        while (k < g->in_start[y + 1] && is_resident(c, g->in[k]))
+        while (k < way.in_count && is_resident(c, way.in[k]))
             k++;
         c->next[y] = k;
-        if (k < g->in_start[y + 1]) {
-            pb_node m = pb_graph_maker(g, g->in[k]);
+        if (k < way.in_count) {
+            pb_node m = maker_of(c, way.in[k]);
+            if (count == c->game->graph->node_count)
+                return pbi_fail(c->ctx, PB_EBUG, "cut lets values come back from one another");
             c->stack[count++] = m;
-            c->next[m] = g->in_start[m];
+            c->next[m] = 0;
             continue;
         }
         c->done[y] = 1;
         count--;
-        status = pbi_sequence_add(out, y);
+        status = c->by[y] ? pbi_sequence_add_recipe(out, y, c->by[y]) : pbi_sequence_add(out, y);
     }
     return status;
 }
@@ -367,7 +477,7 @@ pb_status pbi_cutter_replay(pbi_cutter *c, pbi_sequence *out)
             continue;
         for (uint32_t k = g->in_start[y]; i >= c->split && k < g->in_start[y + 1] && status == PB_OK; k++)
             if (!is_resident(c, g->in[k]))
-                status = recompute(c, pb_graph_maker(g, g->in[k]), out);
+                status = recompute(c, maker_of(c, g->in[k]), out);
         if (status == PB_OK)
             status = pbi_sequence_add(out, y);
         if ((i & 0xffff) == 0 && status == PB_OK)
@@ -375,6 +485,6 @@ pb_status pbi_cutter_replay(pbi_cutter *c, pbi_sequence *out)
     }
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         if ((g->flags[v] & PB_NODE_KEEP) && in_front(c, v) && !is_resident(c, v))
-            status = recompute(c, pb_graph_maker(g, v), out);
+            status = recompute(c, maker_of(c, v), out);
     return status;
 }

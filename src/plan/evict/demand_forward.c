@@ -6,179 +6,19 @@
  * would be exceeded, by policy, or when nothing can need them again. The moves come from the resulting sequence
  * (sequence/sequence), which frees as early as possible.
  */
-#include "plan/evict/demand.h"
+#include "plan/evict/demand_state.h"
 
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
 #include "game/price.h"
-#include "plan/evict/comebacks.h"
 #include "plan/reversible/units.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define REMOVED 0x80000000u
-
-/* A computation that waits for its inputs. Inputs are numbered: those of the graph as in its rows, and behind them
- * those of all recipes. */
-typedef struct frame {
-    pb_node node;
-    uint32_t by;        /* recipe; 0: by its own inputs */
-    uint32_t next, end; /* next input to fetch */
-    uint32_t kept;      /* values pinned for frames above it, from here on in `kept` */
-} frame;
-
-enum { FAR = 48 /* values that an estimate of a recomputation visits */, BREAKS_CHAIN = 1000 /* times the score */ };
-
-typedef struct demand {
-    pb_context *ctx;
-    const pb_game *game;
-    const pb_graph *g;
-    const pbi_demand_options *options;
-    pbi_plan *plan;
-    pb_arena scratch;
-    pbi_sequence s;
-    pbi_evict e;
-
-    pbi_comebacks back; /* how values that have no computation of their own come back */
-    uint8_t *existed;
-    uint8_t *resident;
-    uint32_t *pins;  /* frames that hold the value */
-    uint8_t *held;   /* per input: its reader holds it */
-    uint32_t *uses;  /* reads in the order that are not reached yet */
-    uint32_t *open;  /* needed readers that may still be recomputed */
-    uint32_t *alive; /* per unit: members that may still be read */
-    uint8_t *placed; /* per unit: its last place in the order has been passed */
-    uint8_t *parked; /* the plan that is followed has removed the value */
-    uint32_t *left;  /* per unit: places in the order that are not reached yet */
-    uint32_t *order; /* nodes to compute, or with REMOVED, values that the plan removes */
-    size_t order_count;
-    uint8_t *requested; /* by-products that a frame waits for */
-    uint8_t *tier;      /* slow tier that holds the value, 0 none; NULL without tiers */
-    uint64_t slow_used[PB_MAX_TIERS];
-    frame *stack;
-    uint8_t *waiting; /* per unit: a frame computes one of its members */
-    uint32_t *seen;   /* per node or unit: the last estimate that counted it */
-    uint32_t stamp;
-    bool rough;    /* an estimate that goes too far counts what it has seen, twice */
-    pb_node *kept; /* values that missing inputs of recipes are recomputed from, pinned until the recipe is done */
-    size_t kept_count, kept_room;
-    uint32_t depth;
-    pb_node *to_retire;
-    uint64_t memory;
-    pb_step step;      /* moves so far, by this planner's count */
-    uint64_t examined; /* candidates that evictions have examined since the last tick */
-    bool stuck;
-} demand;
-
-static bool is_read(const pb_graph *g, pb_node reader) { return g->flags[reader] & PB_NODE_NEEDED; }
-
-/* Members of a unit: the node and its needed by-products. Calls for each. */
-static uint32_t member_count(const pb_graph *g, pb_node v)
-{
-    return 1 + (g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0);
-}
-
-static pb_node member(const pb_graph *g, pb_node v, uint32_t i) { return i ? g->part[g->part_start[v] + i - 1] : v; }
-
-static void add_place(demand *d, uint32_t event) { d->order[d->order_count++] = event; }
-
-/* The order as a list of events. */
-static pb_status list_order(demand *d)
-{
-    const pb_graph *g = d->g;
-    const pb_moves *follow = d->options->follow;
-    size_t room = follow ? 2 * (size_t)follow->count : g->order_count;
-    d->order = pb_arena_alloc(&d->scratch, room, sizeof *d->order);
-    if (!d->order)
-        return PB_ENOMEM;
-    for (uint32_t i = 0; i < g->order_count && !follow; i++)
-        if (is_read(g, g->order[i]))
-            add_place(d, g->order[i]);
-    for (pb_step k = 0; follow && k < follow->count; k++) {
-        const pb_move *m = &follow->move[k];
-        pb_node over = m->op == PB_COMPUTE ? pb_moves_over(follow, k) : PB_NO_NODE;
-        if (m->op == PB_COMPUTE && !m->by && is_read(g, m->node)) /* what recipes recover comes back on demand */
-            add_place(d, m->node);
-        if (m->op == PB_FREE || over != PB_NO_NODE)
-            add_place(d, (m->op == PB_FREE ? m->node : over) | REMOVED);
-    }
-    return PB_OK;
-}
-
-static pb_status count_readers(demand *d)
-{
-    const pb_graph *g = d->g;
-    pb_status status = list_order(d);
-    for (size_t i = 0; i < d->order_count && status == PB_OK; i++) {
-        pb_node v = d->order[i];
-        if (v & REMOVED)
-            continue;
-        bool first = d->left[v]++ == 0;
-        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-            d->uses[g->in[k]]++;
-            d->open[g->in[k]] += first;
-        }
-    }
-    if (status != PB_OK)
-        return status;
-    for (pb_node v = 0; v < g->node_count; v++)
-        for (uint32_t i = d->back.first[v]; is_read(g, v) && i < d->back.first[v + 1]; i++)
-            d->open[d->back.in[i]]++;
-    for (pb_node v = 0; v < g->node_count; v++) {
-        if (d->open[v] && !(g->flags[v] & PB_NODE_KEEP))
-            d->alive[pb_graph_maker(g, v)]++;
-        bool slow = g->flags[v] & PB_NODE_GIVEN_SLOW;
-        d->placed[v] = d->existed[v] = (g->flags[v] & PB_NODE_GIVEN) != 0;
-        if ((g->flags[v] & PB_NODE_GIVEN) && !slow) {
-            d->resident[v] = 1;
-            d->memory += g->size[v];
-        } else if (slow && d->tier) {
-            d->tier[v] = 1;
-            d->slow_used[0] += g->size[v];
-        }
-    }
-    return PB_OK;
-}
-
-static pb_status allocate_demand(demand *d)
-{
-    size_t n = d->g->node_count;
-    pb_arena *a = &d->scratch;
-    d->memory = d->g->fixed_size;
-    d->resident = pb_arena_zero(a, n, sizeof *d->resident);
-    d->pins = pb_arena_zero(a, n, sizeof *d->pins);
-    d->existed = pb_arena_zero(a, n, sizeof *d->existed);
-    d->waiting = pb_arena_zero(a, n, sizeof *d->waiting);
-    d->seen = pb_arena_zero(a, n, sizeof *d->seen);
-    d->uses = pb_arena_zero(a, n, sizeof *d->uses);
-    d->open = pb_arena_zero(a, n, sizeof *d->open);
-    d->alive = pb_arena_zero(a, n, sizeof *d->alive);
-    d->placed = pb_arena_zero(a, n, sizeof *d->placed);
-    d->parked = pb_arena_zero(a, n, sizeof *d->parked);
-    d->left = pb_arena_zero(a, n, sizeof *d->left);
-    d->requested = pb_arena_zero(a, n, sizeof *d->requested);
-    d->stack = pb_arena_alloc(a, n + 1, sizeof *d->stack);
-    d->to_retire = pb_arena_alloc(a, n + 1, sizeof *d->to_retire);
-    bool tiers = d->game->kind == PB_GAME_TIERED && d->game->tier_count;
-    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* lives as long as the sequence */
-    if (!d->resident || !d->pins || !d->existed || !d->waiting || !d->seen || !d->uses || !d->open || !d->alive ||
-        !d->placed || !d->parked || !d->left || !d->requested || !d->stack || !d->to_retire || (tiers && !d->tier))
-        return PB_ENOMEM;
-    pb_status status = pbi_evict_init(&d->e, d->g, d->options->policy, d->options->seed, d->resident, &d->scratch);
-    d->e.scorer = d->options->scorer;
-    d->e.recipes = d->options->recipes && pb_game_recipes(d->game);
-    if (status == PB_OK)
-        status = pbi_comebacks_find(&d->back, d->g, d->e.recipes, &d->scratch);
-    if (status != PB_OK)
-        return status;
-    d->held = pb_arena_zero(a, (size_t)d->g->edge_count + d->back.first[n], sizeof *d->held);
-    return d->held ? count_readers(d) : PB_ENOMEM;
-}
-
 /* The slow tier with room that is cheapest to store v in and load it from; 0 when there is none. */
-static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
+static uint8_t cheapest_tier(const pbi_demand *d, pb_node v, uint64_t *cost)
 {
     uint8_t best = 0;
     uint64_t size = d->g->size[v];
@@ -194,21 +34,21 @@ static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
     return best;
 }
 
-static pb_node input(const demand *d, uint32_t i)
+static pb_node input(const pbi_demand *d, uint32_t i)
 {
     return i < d->g->edge_count ? d->g->in[i] : d->back.in[i - d->g->edge_count];
 }
 
 /* Must it stay in memory, or in a slow one? Not if a recipe surely brings it back, or nothing needs it. */
-static bool cannot_remake(const demand *d, pb_node v)
+static bool cannot_remake(const pbi_demand *d, pb_node v)
 {
     if (d->back.fixed[v])
         return true;
-    return pbi_is_final_computation(d->g, v) && !d->back.by[v] && is_read(d->g, v);
+    return pbi_is_final_computation(d->g, v) && !d->back.by[v] && pbi_demand_reads(d->g, v);
 }
 
 /* Evicting v: into slow memory if that is cheaper than recomputing it, or the only way. False: v must stay. */
-static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
+static bool choose_tier(const pbi_demand *d, pb_node v, uint8_t *tier)
 {
     uint64_t cost = 0;
     *tier = 0;
@@ -224,19 +64,19 @@ static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
     return *tier || !cannot_remake(d, v);
 }
 
-static bool may_evict(const demand *d, pb_node v)
+static bool may_evict(const pbi_demand *d, pb_node v)
 {
     uint8_t tier;
     return d->g->size[v] && !(d->g->flags[v] & PB_NODE_KEEP) && choose_tier(d, v, &tier);
 }
 
 /* Nothing will read v again: neither the order nor a recomputation. */
-static bool is_dead(const demand *d, pb_node v)
+static bool is_dead(const pbi_demand *d, pb_node v)
 {
     return !d->open[v] && d->placed[pb_graph_maker(d->g, v)] && !(d->g->flags[v] & PB_NODE_KEEP);
 }
 
-static void release(demand *d, pb_node v)
+static void release(pbi_demand *d, pb_node v)
 {
     pbi_evict_remove(&d->e, v);
     pbi_evict_gone(&d->e, v, is_dead(d, v));
@@ -246,7 +86,7 @@ static void release(demand *d, pb_node v)
 }
 
 /* Does a recipe that reads v bring back a value that is gone and that the order will read? */
-static bool brings_back(const demand *d, pb_node v)
+bool pbi_demand_brings_back(const pbi_demand *d, pb_node v)
 {
     bool any = false;
     for (uint32_t k = d->back.reader_first[v]; k < d->back.reader_first[v + 1] && !any; k++)
@@ -255,35 +95,35 @@ static bool brings_back(const demand *d, pb_node v)
 }
 
 /* v is resident and no frame holds it: makes it a candidate, or frees it if it is dead. */
-static void make_candidate(demand *d, pb_node v)
+static void make_candidate(pbi_demand *d, pb_node v)
 {
     if (is_dead(d, v))
         release(d, v);
     else if (may_evict(d, v))
-        pbi_evict_add(&d->e, v, (!d->uses[v] && !brings_back(d, v)) || d->parked[v]);
+        pbi_evict_add(&d->e, v, (!d->uses[v] && !pbi_demand_brings_back(d, v)) || d->parked[v]);
 }
 
-static void pin(demand *d, pb_node v)
+void pbi_demand_pin(pbi_demand *d, pb_node v)
 {
     if (d->pins[v]++ == 0)
         pbi_evict_remove(&d->e, v);
     pbi_evict_touched(&d->e, v);
 }
 
-static void pin_input(demand *d, uint32_t i)
+static void pin_input(pbi_demand *d, uint32_t i)
 {
-    pin(d, input(d, i));
+    pbi_demand_pin(d, input(d, i));
     d->held[i] = 1;
 }
 
-static void unpin(demand *d, pb_node v)
+static void unpin(pbi_demand *d, pb_node v)
 {
     if (--d->pins[v] == 0 && d->resident[v])
         make_candidate(d, v);
 }
 
 /* u has one reader less. The unit of u is retired too if nothing can read it any more. */
-static void close_reader(demand *d, pb_node u, uint32_t *waiting)
+static void close_reader(pbi_demand *d, pb_node u, uint32_t *waiting)
 {
     const pb_graph *g = d->g;
     pb_node unit = pb_graph_maker(g, u);
@@ -296,7 +136,7 @@ static void close_reader(demand *d, pb_node u, uint32_t *waiting)
 }
 
 /* Unit v can never be recomputed: its inputs have one reader less, so this may hold for them too. */
-static void retire_unit(demand *d, pb_node v)
+static void retire_unit(pbi_demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
     uint32_t waiting = 0;
@@ -310,7 +150,7 @@ static void retire_unit(demand *d, pb_node v)
     }
 }
 
-static bool make_room(demand *d, uint64_t need)
+static bool make_room(pbi_demand *d, uint64_t need)
 {
     while (d->memory > d->game->cap || need > d->game->cap - d->memory) {
         d->examined += pbi_evict_effort(&d->e);
@@ -331,13 +171,13 @@ static bool make_room(demand *d, uint64_t need)
     return true;
 }
 
-static pb_status no_room(demand *d, const char *word, pb_node v, uint64_t need)
+static pb_status no_room(pbi_demand *d, const char *word, pb_node v, uint64_t need)
 {
     d->stuck = true;
     return pbi_plan_over_cap(d->plan, d->game, d->step, word, v, pbi_add_saturated(d->memory, need));
 }
 
-static pb_status add_event(demand *d, uint32_t event, uint32_t by)
+static pb_status add_event(pbi_demand *d, uint32_t event, uint32_t by)
 {
     d->step++;
     if (d->s.count >= d->options->limit)
@@ -351,7 +191,7 @@ static pb_status add_event(demand *d, uint32_t event, uint32_t by)
     return status;
 }
 
-static pb_status load(demand *d, pb_node v)
+static pb_status load(pbi_demand *d, pb_node v)
 {
     if (!make_room(d, d->g->size[v]))
         return no_room(d, "load", v, d->g->size[v]);
@@ -362,7 +202,7 @@ static pb_status load(demand *d, pb_node v)
 }
 
 /* Should this computation of v also produce by-product w? */
-static bool makes(const demand *d, pb_node v, pb_node w, bool in_order)
+static bool makes(const pbi_demand *d, pb_node v, pb_node w, bool in_order)
 {
     bool remakes_never = d->g->flags[v] & PB_NODE_ONCE;
     return !d->resident[w] &&
@@ -370,7 +210,7 @@ static bool makes(const demand *d, pb_node v, pb_node w, bool in_order)
 }
 
 /* An input to overwrite: one that the order does not read again (`freely`), or any that can be recomputed. */
-static pb_node pick_over(const demand *d, const frame *f, bool in_order, bool freely)
+static pb_node pick_over(const pbi_demand *d, const pbi_demand_frame *f, bool in_order, bool freely)
 {
     const pb_graph *g = d->g;
     pb_way way = pb_graph_way(g, f->node, f->by);
@@ -387,26 +227,26 @@ static pb_node pick_over(const demand *d, const frame *f, bool in_order, bool fr
 }
 
 /* What the computation needs in addition to what is resident, if it overwrites `over` (or nothing). */
-static uint64_t need_of(const demand *d, const frame *f, bool in_order, pb_node over)
+static uint64_t need_of(const pbi_demand *d, const pbi_demand_frame *f, bool in_order, pb_node over)
 {
     const pb_graph *g = d->g;
     pb_node v = f->node;
     uint64_t need = d->resident[v] ? 0 : g->size[v];
     if (over != PB_NO_NODE)
         need -= g->size[over] < need ? g->size[over] : need;
-    for (uint32_t i = 1, count = f->by ? 1 : member_count(g, v); i < count; i++)
-        need += makes(d, v, member(g, v, i), in_order) ? g->size[member(g, v, i)] : 0;
+    for (uint32_t i = 1, count = f->by ? 1 : pbi_demand_member_count(g, v); i < count; i++)
+        need += makes(d, v, pbi_demand_member(g, v, i), in_order) ? g->size[pbi_demand_member(g, v, i)] : 0;
     return need + pb_graph_way(g, v, f->by).workspace;
 }
 
 /* All inputs of the frame are pinned: compute its node. */
-static pb_status compute(demand *d, const frame *f, bool in_order)
+static pb_status compute(pbi_demand *d, const pbi_demand_frame *f, bool in_order)
 {
     const pb_graph *g = d->g;
     pb_node v = f->node, over = pick_over(d, f, in_order, true);
     bool was_resident = d->resident[v];
     if (was_resident)
-        pin(d, v);
+        pbi_demand_pin(d, v);
     uint64_t need = need_of(d, f, in_order, over);
     if (!make_room(d, need)) {
         over = pick_over(d, f, in_order, false);
@@ -415,8 +255,8 @@ static pb_status compute(demand *d, const frame *f, bool in_order)
             return no_room(d, "compute", v, need);
     }
     pb_status status = add_event(d, v, f->by);
-    for (uint32_t i = 0, count = f->by ? 1 : member_count(g, v); i < count; i++) {
-        pb_node w = member(g, v, i);
+    for (uint32_t i = 0, count = f->by ? 1 : pbi_demand_member_count(g, v); i < count; i++) {
+        pb_node w = pbi_demand_member(g, v, i);
         if (i ? !makes(d, v, w, in_order) : was_resident)
             continue;
         d->resident[w] = d->existed[w] = 1;
@@ -431,13 +271,13 @@ static pb_status compute(demand *d, const frame *f, bool in_order)
     return status;
 }
 
-static uint32_t first_input(const demand *d, pb_node v, uint32_t by)
+static uint32_t first_input(const pbi_demand *d, pb_node v, uint32_t by)
 {
     return by ? d->g->edge_count + pbi_comebacks_first(&d->back, d->g, v, by) : d->g->in_start[v];
 }
 
 /* After the computation: unpins the inputs of the frame; its results become candidates. */
-static void release_frame(demand *d, const frame *f, bool in_order)
+static void release_frame(pbi_demand *d, const pbi_demand_frame *f, bool in_order)
 {
     const pb_graph *g = d->g;
     for (uint32_t k = first_input(d, f->node, f->by); k < f->end; k++) {
@@ -445,142 +285,24 @@ static void release_frame(demand *d, const frame *f, bool in_order)
         d->held[k] = 0;
         unpin(d, input(d, k));
     }
-    for (uint32_t i = 0, count = f->by ? 1 : member_count(g, f->node); i < count; i++)
-        if (d->resident[member(g, f->node, i)] && !d->pins[member(g, f->node, i)])
-            make_candidate(d, member(g, f->node, i));
+    for (uint32_t i = 0, count = f->by ? 1 : pbi_demand_member_count(g, f->node); i < count; i++)
+        if (d->resident[pbi_demand_member(g, f->node, i)] && !d->pins[pbi_demand_member(g, f->node, i)])
+            make_candidate(d, pbi_demand_member(g, f->node, i));
 }
 
 /* A new frame pins all resident inputs at once, so that computing the others cannot evict them. */
-static void push_frame(demand *d, pb_node v, uint32_t by)
+static void push_frame(pbi_demand *d, pb_node v, uint32_t by)
 {
     uint32_t first = first_input(d, v, by), end = first + pb_graph_way(d->g, v, by).in_count;
-    d->stack[d->depth++] = (frame){v, by, first, end, (uint32_t)d->kept_count};
+    d->stack[d->depth++] = (pbi_demand_frame){v, by, first, end, (uint32_t)d->kept_count};
     d->waiting[pb_graph_maker(d->g, v)]++;
     for (uint32_t k = first; k < end; k++)
         if (d->resident[input(d, k)])
             pin_input(d, k);
 }
 
-static bool keep_value(demand *d, pb_node v)
-{
-    void *items = d->kept;
-    if (!pbi_arena_reserve(&d->scratch, &items, &d->kept_room, d->kept_count + 1, sizeof *d->kept))
-        return false;
-    d->kept = items;
-    d->kept[d->kept_count++] = v;
-    pin(d, v);
-    return true;
-}
-
-/* Adds the work of recomputing u by its own inputs, and what that needs, down to what is resident. What is visited is
- * marked with the current stamp. With `keep`, what is resident and read is pinned. UINT64_MAX: too deep to tell, not
- * possible now, or out of memory. */
-static uint64_t add_work(demand *d, pb_node u, uint64_t cost, bool keep)
-{
-    const pb_graph *g = d->g;
-    pb_node list[FAR];
-    uint32_t count = 0, next = 0;
-    list[count++] = u;
-    for (; next < count; next++) {
-        pb_node v = list[next], maker = pb_graph_maker(g, v);
-        bool stored = d->tier && d->tier[v];
-        if (d->seen[stored ? v : maker] == d->stamp)
-            continue;
-        d->seen[stored ? v : maker] = d->stamp;
-        if (stored) {
-            cost = pbi_add_saturated(cost, pbi_load_price(&d->game->tiers[d->tier[v] - 1], g->size[v]));
-            continue;
-        }
-        if (pbi_is_final_computation(g, v) || d->waiting[maker])
-            return UINT64_MAX;
-        cost = pbi_add_saturated(cost, g->cost[maker]);
-        for (uint32_t k = g->in_start[maker]; k < g->in_start[maker + 1]; k++) {
-            if (d->resident[g->in[k]]) {
-                if (keep && !keep_value(d, g->in[k]))
-                    return UINT64_MAX;
-                continue;
-            }
-            if (count == FAR)
-                return d->rough ? pbi_add_saturated(cost, cost) : UINT64_MAX;
-            list[count++] = g->in[k];
-        }
-    }
-    d->examined += count;
-    return cost;
-}
-
-/* Work of recomputing u by its own inputs, or of loading it. */
-static uint64_t own_cost(demand *d, pb_node u)
-{
-    d->stamp++;
-    return add_work(d, u, 0, false);
-}
-
-/* Work of a recipe of u, with that of its missing inputs. */
-static uint64_t recipe_cost(demand *d, pb_node u, uint32_t by, bool keep)
-{
-    pb_way way = pb_graph_way(d->g, u, by);
-    uint64_t cost = way.cost;
-    d->stamp++;
-    d->waiting[pb_graph_maker(d->g, u)]++;
-    for (uint32_t k = 0; k < way.in_count && cost != UINT64_MAX; k++) {
-        bool known = (d->g->flags[way.in[k]] & PB_NODE_NEEDED) && d->existed[way.in[k]];
-        if (!d->resident[way.in[k]])
-            cost = known ? add_work(d, way.in[k], cost, keep) : UINT64_MAX;
-    }
-    d->waiting[pb_graph_maker(d->g, u)]--;
-    return cost;
-}
-
-/* For the policy `priority` if there are recipes: what it takes to get v back, over size and staleness. If other values
- * come back from v, and v itself cannot come back by a recipe now, evicting it breaks their chain. */
-static double score_of(void *state, pb_node v)
-{
-    demand *d = state;
-    uint64_t cost, recipe = UINT64_MAX;
-    d->resident[v] = 0;
-    d->rough = true;
-    cost = own_cost(d, v);
-    d->rough = false;
-    for (uint32_t by = pb_graph_recipes(d->g, v); by > 0; by--) {
-        uint64_t now = recipe_cost(d, v, by, false);
-        recipe = now < recipe ? now : recipe;
-    }
-    d->resident[v] = 1;
-    double weight = recipe == UINT64_MAX && brings_back(d, v) ? BREAKS_CHAIN : 1;
-    cost = recipe < cost ? recipe : cost;
-    return weight * (double)cost / ((double)d->g->size[v] * (double)(d->e.clock - d->e.touched[v] + 1));
-}
-
-static void ignore(void *state, pb_node v)
-{
-    (void)state;
-    (void)v;
-}
-
-static void ignore_end(void *state, pb_node v, bool dead)
-{
-    (void)state;
-    (void)v;
-    (void)dead;
-}
-
-/* The recipe of u that costs least, if it costs no more than `other`; 0 if there is none. */
-static uint32_t best_recipe(demand *d, pb_node u, uint64_t other)
-{
-    uint32_t best = 0;
-    for (uint32_t by = d->e.recipes && d->existed[u] ? pb_graph_recipes(d->g, u) : 0; by > 0; by--) {
-        uint64_t cost = recipe_cost(d, u, by, false);
-        if (cost <= other && cost != UINT64_MAX) {
-            best = by;
-            other = cost;
-        }
-    }
-    return best;
-}
-
 /* One input of the top frame: pin it, load it, or open a frame for its producer. */
-static pb_status fetch(demand *d, frame *f)
+static pb_status fetch(pbi_demand *d, pbi_demand_frame *f)
 {
     pb_node u = input(d, f->next), unit = pb_graph_maker(d->g, u);
     if (d->held[f->next]) {
@@ -592,7 +314,7 @@ static pb_status fetch(demand *d, frame *f)
         return PB_OK;
     }
     bool stored = d->tier && d->tier[u];
-    uint32_t by = pb_graph_recipes(d->g, u) ? best_recipe(d, u, own_cost(d, u)) : 0;
+    uint32_t by = pb_graph_recipes(d->g, u) ? pbi_demand_best_recipe(d, u, pbi_demand_own_cost(d, u)) : 0;
     if (!by && stored)
         return load(d, u);
     if (!by && pbi_is_final_computation(d->g, u) && d->existed[u])
@@ -605,19 +327,19 @@ static pb_status fetch(demand *d, frame *f)
     d->requested[u] = !by && u != unit;
     push_frame(d, by ? u : unit, by);
     if (by) /* what the estimate found resident must stay so */
-        (void)recipe_cost(d, u, by, true);
+        (void)pbi_demand_recipe_cost(d, u, by, true);
     return PB_OK;
 }
 
 /* Computes v, after whatever it needs. The bottom frame is v itself, at its place in the order. */
-static pb_status compute_root(demand *d, pb_node root)
+static pb_status compute_root(pbi_demand *d, pb_node root)
 {
     const pb_graph *g = d->g;
     pb_status status = PB_OK;
     d->depth = 0;
     push_frame(d, root, 0);
     while (d->depth && status == PB_OK && !d->stuck) {
-        frame *f = &d->stack[d->depth - 1];
+        pbi_demand_frame *f = &d->stack[d->depth - 1];
         bool in_order = d->depth == 1;
         if (f->next < f->end) {
             status = fetch(d, f);
@@ -638,31 +360,31 @@ static pb_status compute_root(demand *d, pb_node root)
 }
 
 /* Does the plan that is followed recompute v for nothing? v and its by-products that are read are still resident. */
-static bool is_here(const demand *d, pb_node v)
+static bool is_here(const pbi_demand *d, pb_node v)
 {
     bool here = d->resident[v];
-    for (uint32_t i = 1, count = member_count(d->g, v); i < count && here; i++)
-        here = !makes(d, v, member(d->g, v, i), true);
+    for (uint32_t i = 1, count = pbi_demand_member_count(d->g, v); i < count && here; i++)
+        here = !makes(d, v, pbi_demand_member(d->g, v, i), true);
     return here;
 }
 
 /* The plan computes v, which is resident: its inputs have one reader less. */
-static void skip_root(demand *d, pb_node v)
+static void skip_root(pbi_demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
-    for (uint32_t i = 0, count = member_count(g, v); i < count; i++)
-        d->parked[member(g, v, i)] = 0;
+    for (uint32_t i = 0, count = pbi_demand_member_count(g, v); i < count; i++)
+        d->parked[pbi_demand_member(g, v, i)] = 0;
     if (--d->left[v] == 0)
         d->placed[v] = 1;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         if (--d->uses[g->in[k]] == 0 && d->resident[g->in[k]])
             make_candidate(d, g->in[k]);
-    for (uint32_t i = 0, count = member_count(g, v); i < count; i++)
-        if (d->resident[member(g, v, i)])
-            make_candidate(d, member(g, v, i));
+    for (uint32_t i = 0, count = pbi_demand_member_count(g, v); i < count; i++)
+        if (d->resident[pbi_demand_member(g, v, i)])
+            make_candidate(d, pbi_demand_member(g, v, i));
 }
 
-static void park(demand *d, pb_node v)
+static void park(pbi_demand *d, pb_node v)
 {
     d->parked[v] = 1;
     if (d->resident[v])
@@ -670,14 +392,14 @@ static void park(demand *d, pb_node v)
 }
 
 /* A kept value that nothing read: only a recipe can bring it, and no computation has asked for it. */
-static pb_status no_slow_memory(demand *d, pb_node v)
+static pb_status no_slow_memory(pbi_demand *d, pb_node v)
 {
     d->stuck = true;
     return pbi_plan_give_up(d->plan, "does not apply: %.60s is kept, but in slow memory, and this game has none",
                             pb_graph_name(d->g, v));
 }
 
-static pb_status follow_order(demand *d)
+static pb_status follow_order(pbi_demand *d)
 {
     const pb_graph *g = d->g;
     pb_status status = PB_OK;
@@ -685,8 +407,8 @@ static pb_status follow_order(demand *d)
         if (d->resident[v])
             make_candidate(d, v);
     for (size_t i = 0; i < d->order_count && status == PB_OK && !d->stuck; i++) {
-        pb_node v = d->order[i] & ~REMOVED;
-        if (d->order[i] & REMOVED) {
+        pb_node v = d->order[i] & ~PBI_DEMAND_REMOVED;
+        if (d->order[i] & PBI_DEMAND_REMOVED) {
             park(d, v);
             continue;
         }
@@ -708,10 +430,10 @@ static pb_status follow_order(demand *d)
 pb_status pbi_demand_sequence(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_sequence *s,
                               pbi_plan *why, bool *stuck)
 {
-    demand d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = why, .s = *s};
-    pbi_evict_scorer scorer = {&d, score_of, ignore, ignore, ignore_end, 256, 128, 0};
+    pbi_demand d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = why, .s = *s};
+    pbi_evict_scorer scorer = pbi_demand_scorer(&d);
     pb_arena_init(&d.scratch, ctx);
-    pb_status status = allocate_demand(&d);
+    pb_status status = pbi_demand_prepare(&d);
     if (d.e.recipes && !d.e.scorer)
         d.e.scorer = &scorer;
     if (status == PB_OK)

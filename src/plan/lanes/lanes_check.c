@@ -72,7 +72,7 @@ static bool check_make(const pbi_lanes *l, const pbi_lane_way *w, uint32_t i, ui
     const pbi_lanes_facts *f = &l->facts;
     pb_node v = w->node;
     uint64_t made = l->g->size[v] + w->workspace;
-    if (w - l->way >= l->g->node_count) { /* by a recipe: it has existed */
+    if ((size_t)(w - l->way) >= l->g->node_count) { /* by a recipe: it has existed */
         if (f->touched[v] == PBI_NEVER)
             return false;
         make_part(l, v);

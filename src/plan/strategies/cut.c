@@ -9,11 +9,15 @@
  *             does not count the memory for what it rebuilds, and at high prices it drops a whole chain of layers and
  *             rebuilds it at once. So every g-th of the values that alone cross a place of the forward pass (anchors)
  *             must be kept, for several g.
+ *             A value with recipes comes back by its cheapest one, or, in a second search, only if it cannot be
+ *             recomputed. Cycles of recipes are broken by values that are kept: of a stack of invertible blocks, what
+ *             the last one returns.
  * Invariants  the best plan never gets worse; a stop keeps the best so far.
  * Cost        some twenty cuts and replays for each g, each nearly linear.
  * Source      minimum cuts for what a backward pass saves: PyTorch's partitioner; the price searched on the replayed
  *             peak, the tilt and the anchors are this project's.
- * Limits      program order, one split, nothing computed more than twice.
+ * Limits      program order, one split, nothing computed more than twice; recipes that read only what is computed
+ *             before the split.
  */
 #include "plan/cut/cut.h"
 #include "base/context.h"
@@ -193,7 +197,7 @@ static pb_status write_plan(search *s, pbi_plan *plan)
     return status == PB_OK ? pbi_sequence_emit(s->ctx, s->game, &s->sequence, plan, NULL) : status;
 }
 
-static pb_status init_search(search *s, pb_arena *arena)
+static pb_status init_search(search *s, pbi_cutter_recipes recipes, pb_arena *arena)
 {
     const pb_graph *g = s->game->graph;
     pbi_sequence_init(&s->sequence, arena);
@@ -204,26 +208,57 @@ static pb_status init_search(search *s, pb_arena *arena)
     s->price = ((double)g->needed_cost + 1) / ((double)g->total_size + 1);
     s->best_kept = pb_arena_alloc(arena, g->node_count, 1);
     s->repeated = pb_arena_alloc(arena, g->node_count, 1);
-    return s->best_kept && s->repeated ? pbi_cutter_init(s->ctx, &s->cutter, s->game, arena) : PB_ENOMEM;
+    if (!s->best_kept || !s->repeated)
+        return PB_ENOMEM;
+    pb_status status = pbi_cutter_init(s->ctx, &s->cutter, s->game, arena);
+    return status == PB_OK ? pbi_cutter_use(&s->cutter, recipes) : status;
+}
+
+static pb_status run_search(search *s, pbi_cutter_recipes recipes, pb_arena *arena)
+{
+    pb_status status = init_search(s, recipes, arena);
+    if (status == PB_OK)
+        status = try_all(s);
+    if (status == PB_OK && s->found && s->game->graph->node_count <= MANY &&
+        s->best.time > s->options->bounds->makespan)
+        status = keep_single_values(s);
+    return status;
+}
+
+/* A value that is given in slow memory of a game without one: only a recipe brings it. */
+static pb_node out_of_reach(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    if (!pb_game_recipes(game) || (game->kind == PB_GAME_TIERED && game->tier_count))
+        return PB_NO_NODE;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && (g->flags[v] & PB_NODE_NEEDED) && pb_graph_recipes(g, v))
+            return v;
+    return PB_NO_NODE;
 }
 
 pb_status pbi_plan_cut(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     pb_arena scratch;
-    search s = {.ctx = ctx, .game = game, .options = options};
+    search all = {.ctx = ctx, .game = game, .options = options}, few = all, *best = &all;
+    pb_node missing = out_of_reach(game);
+    if (missing != PB_NO_NODE)
+        return pbi_plan_give_up(plan, "does not apply: %.60s is given in slow memory, and only a recipe brings it",
+                                pb_graph_name(game->graph, missing));
     pb_arena_init(&scratch, ctx);
-    pb_status status = init_search(&s, &scratch);
-    if (status == PB_OK)
-        status = try_all(&s);
-    if (status == PB_OK && s.found && game->graph->node_count <= MANY && s.best.time > options->bounds->makespan)
-        status = keep_single_values(&s);
-    if (s.found && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
+    pb_status status = run_search(&all, PBI_CUTTER_ALL_RECIPES, &scratch);
+    if (status == PB_OK && pb_game_recipes(game)) {
+        status = run_search(&few, PBI_CUTTER_FEW_RECIPES, &scratch);
+        best = few.found && (!all.found || pbi_figures_better(game, &few.best, &all.best)) ? &few : &all;
+        best->min_peak = few.min_peak < all.min_peak ? few.min_peak : all.min_peak;
+    }
+    if (best->found && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
         pbi_held held = pbi_hold(ctx);
-        status = write_plan(&s, plan);
+        status = write_plan(best, plan);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
         char min_peak[40];
-        pb_quantity_text(s.min_peak, game->graph->size_unit, min_peak, sizeof min_peak);
+        pb_quantity_text(best->min_peak, game->graph->size_unit, min_peak, sizeof min_peak);
         status = pbi_plan_give_up(plan, "does not fit: the smallest peak of all cuts tried is %s", min_peak);
     }
     pb_arena_release(&scratch);

@@ -2,9 +2,9 @@
  *
  * Problem     output every authentication path of a hash tree in the order of its leaves, with fewer hashes stored
  *             than the tree has, at the least work.
- * Idea        the streams of hashtree/: direct recomputation, Merkle's stacks, Szydlo's, BDS with k. Each is run
- *             without hashing to measure what it stores and computes; the one with the least work of those that fit
- *             becomes the sequence of computations.
+ * Idea        the streams of hashtree/: direct recomputation, Merkle's stacks, Szydlo's, BDS with k, fractal with
+ *             k. Each is run without hashing to measure what it stores and computes; the one with the least work of
+ *             those that fit becomes the sequence of computations.
  * Invariants  the graph is that of `pebble gen merkle-traversal`, node by node; only its sizes and costs are free,
  *             equal on leaves and on inner nodes.
  * Cost        O(2^H H) for each algorithm that is tried, as the graph itself.
@@ -94,7 +94,7 @@ static pb_status read_options(pb_context *ctx, const pbi_plan_options *options, 
     if (k && strcmp(k, "auto") == 0)
         k = NULL;
     if (!*named && k)
-        return pbi_fail(ctx, PB_EINVAL, "k is an option of algorithm=lazy and algorithm=bds only; leave it out");
+        return pbi_fail(ctx, PB_EINVAL, "k is an option of algorithm=lazy, bds and fractal only; leave it out");
     if (!*named)
         return PB_OK;
     snprintf(text, sizeof text, "%.40s%s%.20s", name, k ? ":k=" : "", k ? k : "");

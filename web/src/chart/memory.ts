@@ -200,6 +200,8 @@ export class MemoryChart {
     if (this.pointer && !this.dragging) drawPointer(c, p, this.pointer.x);
     if (this.pointer && this.range !== null) drawRange(c, p, this.range, this.pointer.x);
     this.box.setAttribute("aria-valuenow", String(this.step));
+    const move = this.step > 0 ? `, ${this.describe?.(this.step - 1) ?? ""}, ${p.format(f.during[this.step - 1])}` : "";
+    this.box.setAttribute("aria-valuetext", `move ${this.step} of ${f.moveCount}${move}`);
     this.showTip(f);
   }
 

@@ -39,7 +39,7 @@ export function readRecording(part: (name: string) => string | null): Recording 
   const labels = json<string[]>("labels"); // what distinguishes the rows: the strategy as requested, or the cap
   const rows = comparison.strategies.map((row, i) => {
     const has = part(`frames-${i}`) !== null;
-    return { ...row, index: i, asked: labels[i] ?? row.strategy, plan: has ? String(i) : null };
+    return { ...row, index: i, asked: labels[i] ?? row.strategy, plan: has && row.metrics ? String(i) : null, attempt: has && !row.metrics ? String(i) : null };
   });
   const sweep = part("sweep") === null ? null : json<SweepDocument>("sweep").sweeps[0];
   return {
@@ -49,6 +49,9 @@ export function readRecording(part: (name: string) => string | null): Recording 
     cap: comparison.cap === null ? "none" : String(comparison.cap),
     weights: comparison.weights.map(String) as WeightTexts,
     sweep,
-    frames: (row) => (row.plan ? decodeFrames(need(`frames-${row.plan}`).buffer as ArrayBuffer) : null),
+    frames: (row) => {
+      const plays = row.plan ?? row.attempt;
+      return plays ? decodeFrames(need(`frames-${plays}`).buffer as ArrayBuffer) : null;
+    },
   };
 }

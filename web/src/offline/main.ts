@@ -167,13 +167,13 @@ function start(file: Recording): void {
     if (model.view.theme === "system") setTheme("system");
   });
   requestAnimationFrame(frame);
-  window.pebble = { scene: () => scene, playback, settled: () => true };
+  window.pebble = { scene: () => scene, playback, settled: () => true, loading: () => false, holdFrames: () => undefined };
 }
 
 declare global {
   interface Window {
     // For tests and measurements only.
-    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean; loading: () => boolean; holdFrames(until: () => Promise<void>): void };
   }
 }
 

@@ -5,7 +5,7 @@ import { peakStep } from "../playback";
 import { Player } from "../player";
 import { learnRow, learnSweep } from "../proved";
 import { defaultView, type View } from "../store";
-import { rowKey } from "../words";
+import { playable, rowKey } from "../words";
 import { plainPicture } from "../scene/picture";
 import type { Recording } from "./data";
 import { nodeExplain, nodeInfo } from "./details";
@@ -59,7 +59,7 @@ export class Replay implements Actions {
   /** The chosen row, else the winner, else the first with a plan. */
   private choose(): void {
     const { fresh, winner } = rank(this.model);
-    const chosen = fresh.find((row) => rowKey(row) === this.model.view.shown && row.plan);
+    const chosen = fresh.find((row) => rowKey(row) === this.model.view.shown && playable(row));
     const row = chosen ?? (winner?.plan ? winner : fresh.find((one) => one.plan)) ?? null;
     if (row && row !== this.model.shown) this.play(row);
     this.on.render();
@@ -101,6 +101,10 @@ export class Replay implements Actions {
   setAll(): void {}
   setPolicy(): void {}
   setPrices(): void {}
+  edit(): Promise<void> {
+    return Promise.resolve();
+  }
+  setBorrow(): void {}
   setMachine(): void {}
   setEffort(): void {}
   planAgain(): void {}

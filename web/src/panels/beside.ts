@@ -11,6 +11,7 @@ import { Scene } from "../scene/scene";
 import { withAlpha, type Theme } from "../states_palette";
 import { NodeState } from "../node_state";
 import { rowKey, rowName } from "../words";
+import type { SheetCell } from "../export/sheet";
 import type { Row } from "../api";
 
 const STRIP = 56;
@@ -184,8 +185,16 @@ export class BesidePanel implements Panel {
   drawStep(): void {
     if (!this.model || !this.cells.length) return;
     const clock = this.playback.time;
-    for (const cell of this.cells) cell.element.classList.toggle("over", cell.draw(this.model, clock, this.theme));
+    for (const cell of this.cells) {
+      cell.element.classList.toggle("over", cell.draw(this.model, clock, this.theme));
+      cell.element.dataset.step = String(cell.player?.step ?? 0);
+    }
     this.host.classList.toggle("over", this.main.draw(this.model, clock, this.theme));
+  }
+
+  /** The cells with pictures, for a picture of all. */
+  pictures(): SheetCell[] {
+    return this.cells.flatMap(({ scene, row, player }) => (scene && row && player ? [{ scene, row, player }] : []));
   }
 
   /** Called for each frame; the cameras follow that of the shown plan. */

@@ -105,7 +105,7 @@ export class CapSlider implements Panel {
     this.element = h(
       "section",
       { class: "knob cap", "aria-label": "Cap" },
-      h("div", { class: "knob-head" }, h("h3", { "data-tip": TERMS.cap }, "Cap"), this.text, this.shareText, none),
+      h("div", { class: "knob-head" }, h("h2", { "data-tip": TERMS.cap }, "Cap"), this.text, this.shareText, none),
       this.error,
       h("div", { class: "cap-track" }, this.fill, this.unknown, this.zone, this.written, this.range, this.marks),
       h("p", { class: "foot" }, this.min, this.flips),

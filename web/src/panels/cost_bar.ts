@@ -2,7 +2,7 @@
 import type { Row } from "../api";
 import { h } from "../dom";
 import { comparePlans, costParts, decimalText, ratio, type Weights } from "../exact";
-import { group, percent, scaled, scaleFor, type Scale } from "../format";
+import { columnUnit, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { rank, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 
@@ -10,7 +10,7 @@ const MOST = 4;
 const PARTS = [
   { key: "peak", name: "α·peak", css: "alpha" },
   { key: "flux", name: "β·flux", css: "beta" },
-  { key: "extra", name: "γ·recompute", css: "gamma" },
+  { key: "extra", name: "γ·extra work", css: "gamma" },
 ] as const;
 
 export class CostBars implements Panel {
@@ -25,7 +25,7 @@ export class CostBars implements Panel {
       h(
         "div",
         { class: "chart-head" },
-        h("h3", { "data-tip": TERMS.cost }, "Cost"),
+        h("h2", { "data-tip": TERMS.cost }, "Cost"),
         h("span", { class: "cost-keys" }, ...PARTS.map((part) => h("span", { class: `key part-${part.css}` }, part.name))),
       ),
       this.list,
@@ -45,12 +45,12 @@ export class CostBars implements Panel {
       const total = row.metrics ? costParts(row.metrics, weights).total : 0n;
       return total > largest ? total : largest;
     }, 0n);
-    const scale = scaleFor(Number(decimalText(max, weights.digits)), "");
-    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, max, scale, rowKey(row) === shown)));
+    const scale = scaleFor(Number(decimalText(max, weights.digits)), model.graph?.cost_unit ?? "");
+    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, max, scale, { unit: columnUnit(scale, model.graph?.cost_unit ?? ""), shown: rowKey(row) === shown })));
     if (!top.length && fresh.length) this.list.append(h("p", { class: "muted" }, "No plan at this cap. Raise the cap or add strategies."));
   }
 
-  private bar(row: Row, w: Weights, max: bigint, scale: Scale, shown: boolean): HTMLElement {
+  private bar(row: Row, w: Weights, max: bigint, scale: Scale, { unit, shown }: { unit: string; shown: boolean }): HTMLElement {
     const m = row.metrics;
     const parts = m ? costParts(m, w) : null;
     const track = h("div", { class: "cost-track" });
@@ -71,7 +71,7 @@ export class CostBars implements Panel {
       { class: shown ? "cost-row shown" : "cost-row", title: tip },
       h("span", { class: "cost-name" }, rowName(row)),
       track,
-      h("span", { class: "cost-total", "data-value": total }, total.length <= 7 ? total : `${scaled(total, scale)} ${scale.unit}`),
+      h("span", { class: "cost-total", "data-value": total }, `${scale.divide === 1 && total.length <= 7 ? total : scaled(total, scale)} ${unit}`),
     );
   }
 }

@@ -22,5 +22,5 @@ export function failureCell(row: Row, show: (node: number) => void): HTMLElement
       text.slice(at + name.length),
     );
   }
-  return h("td", { class: "reason", colspan: "9", "data-testid": "reason" }, words);
+  return h("td", { class: "reason", colspan: "11", "data-testid": "reason" }, words);
 }

@@ -3,6 +3,7 @@ import type { Life, NodeExplain, NodeInfo, NodeRef } from "../api";
 import { NONE } from "../binary";
 import { h, icon, setText, svg } from "../dom";
 import { amount, group, plural } from "../format";
+import { Editor } from "./editor";
 import type { Actions, Following, Model, Panel } from "../model";
 
 const MAX_LIVES = 40;
@@ -18,9 +19,11 @@ export class Inspector implements Panel {
   private readonly head = svg("line", { class: "lives-head", y1: 0, y2: 14 });
   private readonly story = h("ol", { class: "story", "data-testid": "node-story" });
   private readonly links = h("div", { class: "node-links" });
+  private readonly editor: Editor;
   private drawn: unknown[] = [];
 
   constructor(private readonly actions: Actions) {
+    this.editor = new Editor((change) => actions.edit(change));
     this.element = h(
       "aside",
       { class: "inspector", "aria-label": "Node", "data-testid": "inspector", hidden: true },
@@ -30,7 +33,7 @@ export class Inspector implements Panel {
         this.title,
         h("button", { type: "button", class: "quiet", "aria-label": "Stop following this node", "data-tip": "Close (Esc)", click: () => actions.follow(null) }, icon("close")),
       ),
-      h("div", { class: "inspector-body" }, this.facts, this.strip, this.story, this.links),
+      h("div", { class: "inspector-body" }, this.facts, this.strip, this.story, this.links, this.editor.element),
     );
   }
 
@@ -46,6 +49,7 @@ export class Inspector implements Panel {
     this.drawStrip(model, following);
     this.drawStory(model, following);
     this.drawLinks(following.info);
+    this.editor.show(model, following.info);
     this.drawStep(model);
   }
 

@@ -4,7 +4,7 @@ import { h, setAttr, setText } from "../dom";
 import { errorLine, Field } from "../field";
 import type { Whole } from "../exact";
 import type { Actions, Model, Panel } from "../model";
-import { readPrice } from "../sizes";
+import { readCap, readPrice, type Read, type Units } from "../sizes";
 import { quickFirst, STRATEGIES_DEFAULT } from "../store";
 import { TERMS } from "../words";
 
@@ -20,6 +20,7 @@ const TIMES = [500, 1000, 2000, 5000, 15000, 60000];
 const TICKS: [number, string][] = [[100_000, "quick"], [1_000_000, "normal"], [10_000_000, "thorough"]];
 const START_PRICES: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
 type PriceKey = Exclude<keyof Prices, "slow_cap">;
+const NO_UNITS: Units & { written_peak: Whole } = { size_unit: "", cost_unit: "", written_peak: 1 };
 const PRICE_FIELDS: { key: PriceKey; label: string; tip: string }[] = [
   { key: "store_cost", label: "store", tip: "Cost of each store to slow memory." },
   { key: "load_cost", label: "load", tip: "Cost of each load from slow memory." },
@@ -48,6 +49,11 @@ export class Knobs implements Panel {
   private readonly games: HTMLButtonElement[];
   private readonly prices = h("div", { class: "prices", hidden: true });
   private readonly priceFields: { key: PriceKey; field: Field<Whole> }[];
+  private readonly slowField: Field<string | null>;
+  private readonly borrowField: Field<string | null>;
+  private readonly borrowLabel: HTMLElement;
+  private readonly borrowError = errorLine("borrow-error");
+  private units = NO_UNITS;
   private readonly error = errorLine("prices-error");
   private readonly ownError = errorLine("strategy-error");
   private now: Prices = START_PRICES;
@@ -76,6 +82,12 @@ export class Knobs implements Panel {
       const apply = (value: Whole): void => actions.setPrices({ ...this.now, [key]: value });
       return { key, field: new Field(input, { read: readPrice, apply, error: this.error }) };
     });
+    const slow = h("input", { type: "text", spellcheck: "false", "data-testid": "price-slow_cap" });
+    this.prices.append(h("label", { "data-tip": "Size of the slow memory: 64GiB, 200% of the memory of program order, or none for no limit." }, h("span", null, "size"), slow));
+    this.slowField = new Field(slow, { read: (text) => this.readSize(text), apply: (size) => actions.setPrices({ ...this.now, slow_cap: size ?? "none" }), error: this.error });
+    const borrow = h("input", { type: "text", spellcheck: "false", placeholder: "none", "data-testid": "borrow" });
+    this.borrowLabel = h("label", null, h("span", { "data-tip": TERMS.borrow }, "Borrow"), borrow);
+    this.borrowField = new Field(borrow, { read: (text) => this.readSize(text), apply: (size) => actions.setBorrow(size), error: this.borrowError });
     this.policy.addEventListener("change", () => actions.setPolicy(this.policy.value || null));
     for (const [ticks, name] of TICKS) this.time.append(h("option", { value: `t${ticks}` }, name));
     for (const ms of TIMES) this.time.append(h("option", { value: ms }, `${ms / 1000} s`));
@@ -96,19 +108,29 @@ export class Knobs implements Panel {
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Rules and strategies" },
-      h("h3", { "data-tip": TERMS.game }, "Game"),
+      h("h2", { "data-tip": TERMS.game }, "Game"),
       h("div", { class: "segments", role: "group", "aria-label": "Game" }, ...this.games),
       this.prices,
       this.error,
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
+      h("div", { class: "knob-row" }, h("h2", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
       this.chips,
       h(
         "div",
         { class: "pair" },
         h("label", null, h("span", { "data-tip": TERMS.policy }, "Policy"), this.policy),
         h("label", null, h("span", { "data-tip": TERMS.time }, "Effort"), this.time),
+        this.borrowLabel,
       ),
+      this.borrowError,
     );
+  }
+
+  /** A size; null for none. */
+  private readSize(typed: string): Read<string | null> {
+    const text = typed.replace(/\s+/g, "");
+    if (text === "") return { ok: true, value: null };
+    const read = readCap(text, this.units.written_peak, this.units.size_unit);
+    return read.ok ? { ok: true, value: /^(none|unlimited|0)$/i.test(text) ? null : text } : { ok: false, wrong: read.wrong.replace(/cap/g, "size").replace("A size is a size", "Write a size") };
   }
 
   private chooseGame(value: GameName | ""): void {
@@ -121,6 +143,9 @@ export class Knobs implements Panel {
     for (const button of this.games) {
       button.setAttribute("aria-pressed", String((button.dataset.game || null) === model.view.game));
     }
+    if (model.graph) this.units = model.graph;
+    this.borrowLabel.hidden = model.view.game === "timed";
+    this.borrowField.show(model.view.borrow ?? "");
     this.drawPrices(model);
     this.drawChips(model);
     this.policy.value = model.view.policy ?? "";
@@ -146,6 +171,7 @@ export class Knobs implements Panel {
     if (!show) this.error.hidden = true;
     this.now = model.view.prices ?? START_PRICES;
     for (const { key, field } of this.priceFields) field.show(String(this.now[key]));
+    this.slowField.show(this.now.slow_cap);
   }
 
   private drawChips(model: Model): void {

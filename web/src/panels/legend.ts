@@ -1,7 +1,7 @@
 // What the colours mean: only the states that occur in the current game.
 import { h } from "../dom";
 import type { Model, Panel } from "../model";
-import { STATE_NAMES } from "../words";
+import { shownStates } from "../words";
 
 export class Legend implements Panel {
   readonly element = h("ul", { class: "legend", "aria-label": "Colours", "data-testid": "legend" });
@@ -12,11 +12,8 @@ export class Legend implements Panel {
     this.element.hidden = !model.layout;
     if (game === this.game) return;
     this.game = game;
-    const skip = new Set<string>();
-    if (game !== "reversible") skip.add("uncomputing");
-    if (game !== "tiered" && game !== "timed") for (const key of ["slow", "loading", "storing"]) skip.add(key);
     this.element.replaceChildren(
-      ...STATE_NAMES.filter((state) => !skip.has(state.key)).map((state) =>
+      ...shownStates(game).map((state) =>
         h("li", { "data-tip": state.text }, h("i", { class: `swatch ${state.key}` }), state.name),
       ),
     );

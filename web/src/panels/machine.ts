@@ -24,7 +24,7 @@ export class MachineKnob implements Panel {
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Machine" },
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.machine }, "Machine"), this.select),
+      h("div", { class: "knob-row" }, h("h2", { "data-tip": TERMS.machine }, "Machine"), this.select),
       this.file,
       h("div", { class: "machine-line" }, this.text, this.cap),
       this.error,

@@ -74,7 +74,7 @@ export class Scatter implements Panel {
     this.element = h(
       "section",
       { class: "chart-card scatter-card", "aria-label": "Memory versus work" },
-      h("div", { class: "chart-head" }, h("h3", { "data-tip": "Each dot is a plan. Down and to the left is better." }, "Memory versus work"), this.note),
+      h("div", { class: "chart-head" }, h("h2", { "data-tip": "Each dot is a plan. Down and to the left is better." }, "Memory versus work"), this.note),
       this.drawing,
     );
     new ResizeObserver(() => {

@@ -2,7 +2,7 @@
 import type { Metrics, Row } from "../api";
 import { h, icon, setText } from "../dom";
 import { comparePlans, costText, ratio, sameWeights, whole, type Weights } from "../exact";
-import { amount, fluxScale, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { amount, columnUnit, fluxScale, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isIdle, lineName, linesOf, type Line } from "../lines";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { capValue } from "../sizes";
@@ -11,16 +11,18 @@ import { suggestion } from "../suggestion";
 import { effort, playable, rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
 
-type Column = "strategy" | "outcome" | "peak" | "ratio" | "extra" | "total" | "io" | "operations" | "flux" | "cost" | "gap";
+type Column = "strategy" | "outcome" | "peak" | "ratio" | "recompute" | "uncompute" | "io" | "total" | "extra" | "operations" | "flux" | "cost" | "gap";
 
 const COLUMNS: { key: Column; label: string; tip: string }[] = [
   { key: "strategy", label: "strategy", tip: "Click a row to play its plan." },
   { key: "outcome", label: "", tip: TERMS.outcome },
   { key: "peak", label: "peak", tip: TERMS.peak },
   { key: "ratio", label: "× program", tip: TERMS.ratio },
-  { key: "extra", label: "extra", tip: TERMS.extra },
-  { key: "total", label: "total", tip: TERMS.total },
+  { key: "recompute", label: "recompute", tip: TERMS.recompute },
+  { key: "uncompute", label: "uncompute", tip: TERMS.uncompute },
   { key: "io", label: "transfers", tip: TERMS.io },
+  { key: "total", label: "total", tip: TERMS.total },
+  { key: "extra", label: "extra", tip: TERMS.extra },
   { key: "operations", label: "operations", tip: TERMS.operations },
   { key: "flux", label: "flux", tip: TERMS.flux },
   { key: "cost", label: "cost", tip: TERMS.cost },
@@ -68,7 +70,7 @@ export class ComparisonTable implements Panel {
         h(
           "button",
           {
-            type: "button", "data-tip": column.tip, "data-testid": `sort-${column.key}`, "aria-label": `Sort by ${column.key}`,
+            type: "button", "data-tip": column.tip, "data-testid": `sort-${column.key}`, "aria-label": column.label ? null : `Sort by ${column.key}`,
             click: () => this.sortBy(column.key),
           },
           column.label,
@@ -119,7 +121,12 @@ export class ComparisonTable implements Panel {
     const scales = this.scales(model, ranking.weights);
     // What no plan has, or what decides nothing under these weights, is left out.
     const costs = ranking.weights.parts[0] > 0n || ranking.weights.parts[1] > 0n;
-    this.table.classList.toggle("no-io", !model.entries.some((entry) => Number(entry.row.metrics?.io ?? 0)));
+    const none = (pick: (m: Metrics) => number | string): boolean => !model.entries.some((entry) => entry.row.metrics && Number(pick(entry.row.metrics)));
+    const parts = [none((m) => m.recompute), none((m) => m.uncompute), none((m) => m.io)];
+    for (const [i, name] of ["no-recompute", "no-uncompute", "no-io"].entries()) this.table.classList.toggle(name, parts[i]);
+    this.table.classList.toggle("many", parts.filter((absent) => !absent).length > 1); // in a narrow window others make room for them
+    // Where each operation costs one unit, the total is their number.
+    this.table.classList.toggle("no-operations", model.entries.every(({ row }) => !row.metrics || String(row.operations) === String(row.metrics.makespan)));
     this.table.classList.toggle("no-flux", ranking.weights.parts[1] === 0n && !model.view.all);
     this.table.classList.toggle("no-cost", !costs);
     const live = sameWeights(model.planWeights, model.view.weights);
@@ -192,15 +199,15 @@ export class ComparisonTable implements Panel {
     };
     const flux = fluxScale(max((m) => m.flux), graph?.size_unit ?? "", graph?.cost_unit ?? "");
     const operations = scaleFor(Math.max(0, ...model.entries.map((entry) => Number(entry.row.operations ?? 0))), "");
-    const cost = scaleFor(weights ? max((m) => costText(m, weights)) : 0, "");
-    unit("peak", peak.unit);
+    const cost = scaleFor(weights ? max((m) => costText(m, weights)) : 0, graph?.cost_unit ?? "");
+    const [size, work] = [columnUnit(peak, graph?.size_unit ?? ""), columnUnit(total, graph?.cost_unit ?? "")];
+    unit("peak", size);
     unit("ratio", "order");
     unit("extra", effort(graph));
-    unit("total", total.unit || effort(graph));
-    unit("io", total.unit);
+    for (const key of ["recompute", "uncompute", "io", "total"] as const) unit(key, work);
     unit("flux", flux.unit);
-    unit("operations", operations.unit);
-    unit("cost", cost.unit);
+    unit("operations", operations.unit || "count");
+    unit("cost", columnUnit(cost, graph?.cost_unit ?? ""));
     return { peak, total, flux, operations, cost };
   }
 
@@ -291,7 +298,7 @@ export class ComparisonTable implements Panel {
       { class: "pending", "data-testid": `pending-${name}` },
       h("th", { scope: "row" }, h("div", null, h("span", { class: "star" }), nameSpan(name))),
       h("td", { class: "outcome" }, "…"),
-      h("td", { class: "so-far", colspan: "9" }, text),
+      h("td", { class: "so-far", colspan: "11" }, text),
     );
   }
 
@@ -336,9 +343,9 @@ export class ComparisonTable implements Panel {
     return [
       cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
       cell("ratio", share.toFixed(share < 0.0995 ? 3 : 2), m.peak, `${group(m.peak)} of ${group(written)} ${size} in program order`),
+      ...(["recompute", "uncompute", "io"] as const).map((key) => cell(key, scaled(m[key], scales.total), m[key], `${group(m[key])} ${cost}`)),
+      cell("total", scaled(m.makespan, scales.total), m.makespan, sumText(m, cost), Number(m.makespan) / Math.max(1, ...totals)),
       cell("extra", percent(m.overhead), String(m.overhead), extra),
-      cell("total", scaled(m.makespan, scales.total), m.makespan, `${group(m.makespan)} ${cost}, ${percent(m.overhead)} more than computing each value once`, Number(m.makespan) / Math.max(1, ...totals)),
-      cell("io", scaled(m.io, scales.total), m.io, `${group(m.io)} ${cost}`),
       cell("operations", scaled(operations, scales.operations), operations, `${group(operations)} operations, ${group(m.recompute_count)} of them compute a value again; ${group(m.moves)} moves with those that free; critical path ${group(m.depth)}`),
       cell("flux", scaled(m.flux, scales.flux), m.flux, fluxTip(m, size, cost)),
       cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
@@ -360,7 +367,7 @@ function nameSpan(name: string, detail = ""): HTMLElement {
 function idleRow(idle: Entry[]): HTMLElement {
   const names = [...new Set(idle.map((entry) => entry.row.asked ?? entry.row.strategy))].join(", ");
   const why = [...new Set(idle.map((entry) => `${entry.row.strategy}: ${entry.row.reason ?? ""}`))].join("\n");
-  return h("tr", { class: "idle", "data-testid": "idle", title: why }, h("td", { colspan: "11" }, `Not for this graph: ${names}`));
+  return h("tr", { class: "idle", "data-testid": "idle", title: why }, h("td", { colspan: "13" }, `Not for this graph: ${names}`));
 }
 
 function base(text: string): string {
@@ -384,6 +391,14 @@ function stillLooking(model: Model, rows: Row[]): string {
   const none = rows.length === 1 ? `${rowName(rows[0])} has no plan here.` : `${rows.length} strategies have no plan here.`;
   if (!best || !model.graph) return `${none} The others are still planning.`;
   return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra ${effort(model.graph)} and is searching for a better one.`;
+}
+
+/** What the total is made of, exactly. In the timed game the parts overlap, so they do not add up. */
+function sumText(m: Metrics, unit: string): string {
+  const parts = ([["recompute", m.recompute], ["uncompute", m.uncompute], ["transfers", m.io]] as const).filter(([, value]) => Number(value));
+  const once = whole(m.makespan) - parts.reduce((sum, [, value]) => sum + whole(value), 0n);
+  if (m.span !== undefined || once < 0n) return `${group(m.makespan)} ${unit} from the first move to the end of the last`;
+  return [`computing each value once ${group(once)}`, ...parts.map(([what, value]) => `${what} ${group(value)}`)].join(" + ") + ` = ${group(m.makespan)} ${unit}`;
 }
 
 /** In a unit of its own, and exactly. */

@@ -13,6 +13,9 @@ export interface TopActions {
   exportPlan(kind: FileKind): void;
   exportGraph(): void;
   exportPicture(kind: "png" | "svg"): void;
+  exportFilm(): void;
+  exportCsv(kind: "comparison" | "sweep"): void;
+  exportHtml(): void;
   copyLink(): void;
   toggleTheme(): void;
   help(): void;
@@ -60,6 +63,10 @@ export class TopBar implements Panel {
         { label: "Graph", hint: "pebble-graph JSON", testid: "export-graph", act: actions.exportGraph },
         { label: "Picture", hint: "PNG", testid: "export-png", act: () => actions.exportPicture("png") },
         { label: "Picture", hint: "SVG", testid: "export-svg", act: () => actions.exportPicture("svg") },
+        { label: "Video", hint: "WebM, plays the plan once", testid: "export-webm", act: actions.exportFilm },
+        { label: "Page that plays", hint: "HTML, works offline", testid: "export-html", act: actions.exportHtml },
+        { label: "Comparison", hint: "CSV", testid: "export-comparison", act: () => actions.exportCsv("comparison") },
+        { label: "Sweep over caps", hint: "CSV", testid: "export-sweep", act: () => actions.exportCsv("sweep") },
       ],
       "Save the plan, its figures or the picture (E)",
     );

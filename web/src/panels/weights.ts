@@ -1,5 +1,5 @@
 // The weights of the cost. Changing one re-ranks the rows at once, without planning.
-import type { WeightTexts } from "../api";
+import type { GraphInfo, WeightTexts } from "../api";
 import { h, setAttr } from "../dom";
 import { sameWeights } from "../exact";
 import { errorLine, Field } from "../field";
@@ -7,15 +7,29 @@ import { isPlanning, type Actions, type Model, type Panel } from "../model";
 import { readWeight, type Units } from "../sizes";
 import { TERMS } from "../words";
 
-const STOPS = ["0", "0.000001", "0.00001", "0.0001", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "1000", "10000", "100000"];
+/** Stops of the sliders. In the middle, a term of program order weighs as much as its work: a peak or a flux as large as that of program
+ * order costs as much as computing each value once. */
+const STOPS = ["0", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "3000"];
 const NAMES = [
-  { letter: "α", name: "peak", tip: TERMS.alpha, testid: "alpha" },
-  { letter: "β", name: "flux", tip: TERMS.beta, testid: "beta" },
-  { letter: "γ", name: "recompute", tip: TERMS.gamma, testid: "gamma" },
+  { letter: "α", name: "peak", tip: TERMS.alpha, testid: "alpha", middle: "memory as large as the peak of program order costs as much as computing each value once." },
+  { letter: "β", name: "flux", tip: TERMS.beta, testid: "beta", middle: "memory as large as the peak of program order, in use all the time, costs as much as computing each value once." },
+  { letter: "γ", name: "recompute", tip: TERMS.gamma, testid: "gamma", middle: "extra work costs what it is." },
 ];
 
-function nearestStop(text: string): number {
-  const value = Number(text);
+/** The weight that is 1 on its slider, as a number: for extra work 1, as it is measured in work. */
+export function middleWeights(graph: Pick<GraphInfo, "written_peak" | "needed_cost">): [number, number, number] {
+  const [peak, work] = [Math.max(1, Number(graph.written_peak)), Math.max(1, Number(graph.needed_cost))];
+  return [work / peak, 1 / peak, 1];
+}
+
+/** A number as a weight that the command reads: a decimal of two digits. */
+export function weightText(value: number): string {
+  if (value === 0) return "0";
+  const digits = Math.min(18, Math.max(0, 1 - Math.floor(Math.log10(value))));
+  return digits ? value.toFixed(digits).replace(/\.?0+$/, "") : BigInt(Math.round(Number(value.toPrecision(2)))).toString();
+}
+
+function nearestStop(value: number): number {
   let best = 0;
   STOPS.forEach((stop, i) => {
     const far = (s: string): number => Math.abs(Math.log10(Math.max(1e-9, Number(s))) - Math.log10(Math.max(1e-9, value)));
@@ -30,6 +44,7 @@ export class WeightKnobs implements Panel {
   private readonly fields: Field<WeightTexts>[];
   private readonly error = errorLine("weights-error");
   private readonly note: HTMLElement;
+  private middle: [number, number, number] = [1, 1, 1];
   private weights: WeightTexts = ["0", "0", "1"];
   private units: Units = { size_unit: "", cost_unit: "" };
 
@@ -37,7 +52,7 @@ export class WeightKnobs implements Panel {
     this.ranges = NAMES.map((one, i) =>
       h("input", {
         type: "range", min: 0, max: STOPS.length - 1, step: 1, "aria-label": `Weight of ${one.name}`, "data-testid": `weight-${one.testid}-slider`,
-        input: () => this.slid(i, STOPS[Number(this.ranges[i].value)]),
+        input: () => this.slid(i, weightText(Number(STOPS[Number(this.ranges[i].value)]) * this.middle[i])),
       }),
     );
     this.fields = NAMES.map((one, i) => {
@@ -57,13 +72,13 @@ export class WeightKnobs implements Panel {
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Weights" },
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "Weights"), this.note),
+      h("div", { class: "knob-row" }, h("h2", { "data-tip": TERMS.cost }, "Weights"), this.note),
       ...NAMES.map((one, i) =>
         h(
           "div",
           { class: "weight" },
           h("span", { class: `weight-name part-${one.testid}`, "data-tip": one.tip }, h("i", null, one.letter), one.name),
-          this.ranges[i],
+          h("span", { class: "weight-slider", "data-tip": `In the middle, ${one.middle}` }, this.ranges[i]),
           this.fields[i].input,
         ),
       ),
@@ -78,11 +93,15 @@ export class WeightKnobs implements Panel {
 
   update(model: Model): void {
     this.weights = model.view.weights;
-    if (model.graph) this.units = model.graph;
+    if (model.graph) {
+      this.units = model.graph;
+      this.middle = middleWeights(model.graph);
+    }
     this.weights.forEach((text, i) => {
-      if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(nearestStop(text));
+      const stop = nearestStop(Number(text) / this.middle[i]);
+      if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(stop);
       this.fields[i].show(text);
-      setAttr(this.ranges[i], "aria-valuetext", text);
+      setAttr(this.ranges[i], "aria-valuetext", STOPS[stop] === "0" ? "does not count" : `${STOPS[stop]} times the work of program order`);
     });
     const changed = model.entries.length > 0 && !sameWeights(model.planWeights, this.weights) && !isPlanning(model);
     this.note.classList.toggle("on", changed);

@@ -273,6 +273,24 @@ export class Scene {
     return picture;
   }
 
+  /** In CSS pixels. */
+  get size(): { width: number; height: number } {
+    return { width: this.camera.width, height: this.camera.height };
+  }
+
+  /** Draws the current frame and its labels into another canvas; with `dpr` at that many pixels per CSS pixel. */
+  paint(c: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, dpr = 0): void {
+    const usual = this.dpr;
+    if (dpr > usual) this.setPixels(dpr);
+    else {
+      this.frameDue = true; // what was drawn earlier is gone
+      this.draw();
+    }
+    c.drawImage(this.canvas, x, y, width, height);
+    c.drawImage(this.overlay, x, y, width, height);
+    if (this.dpr !== usual) this.setPixels(usual);
+  }
+
   private setPixels(dpr: number): void {
     this.dpr = dpr;
     for (const c of [this.canvas, this.overlay]) {
