@@ -112,7 +112,7 @@ def test_what_a_hook_collects_is_of_this_step():
         assert all(torch.allclose(a, b, rtol=1e-5, atol=1e-7) for a, b in zip(expected, found, strict=True))
 
 
-@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("reentrant", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_checkpoint_around_a_planned_layer(reentrant):
     def run(model, x):
         for layer in model.layers:
@@ -142,6 +142,10 @@ def test_transforms_and_other_parameters_are_refused():
 def test_data_parallel_is_refused():
     with pytest.raises(planning.Unsupported, match="DataParallel.*DistributedDataParallel"):
         planning.budget(nn.DataParallel(seeded(Tabled)))
+
+
+@pytest.mark.long
+def test_copies_of_data_parallel_are_refused():
     model, x = budgeted(seeded(Tabled)), batches()[0]
     model(x).mean().backward()
     with pytest.raises(planning.Unsupported, match="a copy of the model.*DataParallel"):
