@@ -417,6 +417,11 @@ pb_status print_sweep(app *a, const pb_sweep *s)
     pb_status status = PB_OK;
     print_head(a, s);
     print_policy(a, s);
+    if (s->borrow) {
+        char borrow[FIGURE_ROOM];
+        amount_text(s->borrow, s->graph->size_unit, borrow);
+        print_line(stdout, "%s may be borrowed in addition to each cap", borrow);
+    }
     for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
         char weights[FIGURE_ROOM], units[FIGURE_ROOM];
         weights_text(&s->weights[w], weights);

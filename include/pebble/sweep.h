@@ -44,6 +44,7 @@ typedef struct pb_sweep_flip {
 typedef struct pb_sweep {
     const pb_graph *graph;
     uint64_t program_peak; /* 100 % of caps */
+    uint64_t borrow;       /* memory in addition to each cap that plans may borrow */
     const char *policy;    /* of the request; NULL: none. Not set in cells of strategies that take no policy */
     uint64_t *caps;        /* descending, no two equal */
     uint32_t cap_count;

@@ -25,6 +25,7 @@ static void again_before(pbi_out *out, const pbi_walk *w, const pbi_links *links
 {
     const pb_move *make = &w->moves->move[again];
     write_name(out, make->op == PB_LOAD ? ", load " : ", recompute ", w, make->node);
+    pbi_recipe_text(out, w->graph, make);
     if (links->use[again] != PBI_NO_STEP) {
         const pb_move *use = &w->moves->move[links->use[again]];
         write_name(out, use->op == PB_UNCOMPUTE ? " before uncomputing " : " before ", w, use->node);

@@ -53,6 +53,8 @@ static void write_life(pbi_out *out, const pbi_story *s, const pbi_life *life)
     const char *made = life->made == PBI_NO_STEP ? "given" : pb_op_name((pb_op)s->moves->move[life->made].op);
     pbi_out_format(out, "{\"made_by\":\"%s\"", made);
     field_step(out, "made", life->made);
+    if (life->made != PBI_NO_STEP && s->moves->move[life->made].op == PB_COMPUTE && s->moves->move[life->made].by)
+        field_u64(out, "recipe", s->moves->move[life->made].by);
     field_step(out, "removed", life->removed);
     if (life->removed != PBI_NO_STEP)
         pbi_out_format(out, ",\"removed_by\":\"%s\"", pb_op_name((pb_op)s->moves->move[life->removed].op));

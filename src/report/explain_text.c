@@ -109,6 +109,7 @@ static void write_making(pbi_out *out, const pbi_story *s, size_t i)
                        : i  ? "recomputed"
                             : "computed",
                        (unsigned long long)life->made);
+        pbi_recipe_text(out, g, m);
         if (!load && m->node != s->node) {
             pbi_out_text(out, " with ");
             pbi_out_plain(out, pb_graph_name(g, m->node));
@@ -192,10 +193,13 @@ static void write_removal(pbi_out *out, const pbi_story *s, const pbi_life *life
         pbi_out_text(out, m->op == PB_UNCOMPUTE ? "uncomputed" : "freed");
     }
     pbi_out_format(out, " at move %llu", (unsigned long long)life->removed);
-    if (life->again != PBI_NO_STEP)
-        pbi_out_format(out, "; %s at move %llu\n", s->moves->move[life->again].op == PB_LOAD ? "loaded" : "recomputed",
+    if (life->again != PBI_NO_STEP) {
+        const pb_move *back = &s->moves->move[life->again];
+        pbi_out_format(out, "; %s at move %llu", back->op == PB_LOAD ? "loaded" : "recomputed",
                        (unsigned long long)life->again);
-    else
+        pbi_recipe_text(out, g, back);
+        pbi_out_char(out, '\n');
+    } else
         pbi_out_text(out, life->last_use == PBI_NO_STEP ? ", never read\n" : ", after its last use\n");
 }
 

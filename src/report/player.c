@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECOMPUTES = 0x80, IN_BORROW = 1 };
+enum { RECOMPUTES = 0x80, IN_BORROW = 1, BY_RECIPE = 1 }; /* the tier of a computation by recipe k: 1 + k */
 
 typedef struct packer {
     pbi_out out;
@@ -276,7 +276,8 @@ static void put_moves(packer *p, const frames *f)
     for (uint32_t k = 0; k < f->count; k++) {
         const pb_move *m = &f->moves->move[k];
         bool borrows = m->op == PB_COMPUTE && (m->flags & PB_MOVE_BORROW);
-        put(p, borrows ? IN_BORROW : m->tier, 1);
+        bool recovers = m->op == PB_COMPUTE && m->by;
+        put(p, borrows ? IN_BORROW : recovers ? BY_RECIPE + (m->by < 254 ? m->by : 254) : m->tier, 1);
     }
     pad(p, 4);
     for (uint32_t k = 0; k < f->count; k++)

@@ -44,6 +44,26 @@ static uint64_t load_cost(const pbi_rework *r, pb_node v)
     return least;
 }
 
+/* The cheapest recipe of u that needs nothing else; NULL if there is none, or if its own inputs are resident and it
+ * costs no more by itself. */
+static const pb_recipe *ready_recipe(const pbi_rework *r, const bool *resident, pb_node u)
+{
+    const pb_graph *g = r->game->graph;
+    const pb_recipe *best = NULL;
+    bool own = pb_graph_is_computed(g, u) && !(g->flags[u] & PB_NODE_ONCE);
+    for (uint32_t k = g->in_start[u]; k < g->in_start[u + 1]; k++)
+        own = own && resident[g->in[k]];
+    for (uint32_t i = pb_game_recipes(r->game) ? pb_graph_recipes(g, u) : 0; i > 0; i--) {
+        const pb_recipe *now = &g->recipe[g->recipe_start[u] + i - 1];
+        bool ready = !(own && g->cost[u] <= now->cost);
+        for (uint32_t k = 0; k < now->in_count; k++)
+            ready = ready && resident[now->in[k]];
+        if (ready && (!best || now->cost < best->cost))
+            best = now;
+    }
+    return best;
+}
+
 pbi_rework_cost pbi_rework_of(pbi_rework *r, const bool *resident, pb_node v)
 {
     const pb_graph *g = r->game->graph;
@@ -64,6 +84,11 @@ pbi_rework_cost pbi_rework_of(pbi_rework *r, const bool *resident, pb_node v)
         r->visits--;
         if (r->copies[u]) {
             sum.work = pbi_add_saturated(sum.work, load_cost(r, u));
+            continue;
+        }
+        const pb_recipe *recipe = ready_recipe(r, resident, u);
+        if (recipe) {
+            sum.work = pbi_add_saturated(sum.work, recipe->cost);
             continue;
         }
         pb_node maker = g->owner && g->owner[u] != PB_NO_NODE ? g->owner[u] : u;

@@ -146,6 +146,8 @@ static void put_sweep(pbi_out *out, const pb_sweep *s)
     pbi_put_text(out, ",\"size_unit\":", s->graph->size_unit);
     pbi_put_text(out, ",\"cost_unit\":", s->graph->cost_unit);
     pbi_put_u64(out, ",\"written_peak\":", s->program_peak);
+    if (s->borrow)
+        pbi_put_u64(out, ",\"borrow\":", s->borrow);
     pbi_put_u64(out, ",\"needed_work\":", s->graph->needed_cost);
     pbi_put_text(out, ",\"policy\":", s->policy);
     pbi_put_text(out, ",\"stopped\":",

@@ -186,3 +186,16 @@ pb_status pbi_links_make(pb_context *ctx, const pb_certificate *c, pb_arena *scr
     }
     return PB_OK;
 }
+
+void pbi_recipe_text(pbi_out *out, const pb_graph *g, const pb_move *move)
+{
+    if (move->op != PB_COMPUTE || !move->by)
+        return;
+    const char *name = g->recipe[g->recipe_start[move->node] + move->by - 1].name;
+    if (*name) {
+        pbi_out_text(out, " by ");
+        pbi_out_plain(out, name);
+    } else {
+        pbi_out_format(out, " by recipe %u", (unsigned)move->by);
+    }
+}

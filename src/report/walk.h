@@ -10,6 +10,7 @@
 #ifndef PBI_WALK_H
 #define PBI_WALK_H
 
+#include "base/out.h"
 #include "pebble/verify.h"
 
 #define PBI_NO_STEP UINT64_MAX
@@ -52,5 +53,8 @@ typedef struct pbi_links {
     pb_step *again, *use;
 } pbi_links;
 pb_status pbi_links_make(pb_context *ctx, const pb_certificate *c, pb_arena *scratch, pbi_links *out);
+
+/* " by inverse" or " by recipe 1", if the move computes its value by a recipe. */
+void pbi_recipe_text(pbi_out *out, const pb_graph *g, const pb_move *move);
 
 #endif

@@ -17,7 +17,8 @@ export function moveWords(frames: Frames, i: number, names: NameList): string {
   if (timed && op === Op.Copy) words += ` to ${timed.memories[timed.place[i]].name}`;
   if (timed && op === Op.Free) words += ` from ${timed.memories[timed.place[i]].name}`;
   if (timed && op === Op.Compute && timed.processors > 1) words += ` on ${timed.lanes[timed.lane[i]]}`;
-  if (op === Op.Compute && frames.tier[i]) words += " in borrowed memory";
+  if (op === Op.Compute && frames.tier[i] === 1) words += " in borrowed memory";
+  if (op === Op.Compute && frames.tier[i] > 1) words += ` by recipe ${frames.tier[i] - 1}`;
   if (frames.over[i] !== NONE) words += ` in place of ${names.get(frames.over[i])}`;
   const also = frames.alsoStart[i + 1] - frames.alsoStart[i];
   if (also === 1) words += ` and ${names.get(frames.also[frames.alsoStart[i]])}`;
