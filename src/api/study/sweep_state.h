@@ -39,8 +39,8 @@ static inline uint32_t pbi_game_at(pb_game_kind kind)
     return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : kind == PB_GAME_TIERED ? 2 : 3;
 }
 
-/* Checks the request and fills in caps, weights, lines and the number of cells. `ctx`, `base`, `request`, `result` and `out` are set
- * before; ctx->tick_limit is the limit of each plan. */
+/* Checks the request and fills in caps, weights, lines and the number of cells. `ctx`, `base`, `request`, `result` and
+ * `out` are set before; ctx->tick_limit is the limit of each plan. */
 pb_status pbi_sweep_begin(pbi_sweep_state *s);
 
 /* What planning a cell may start from, each NULL for nothing. Without it the plan depends on the cell alone. */
