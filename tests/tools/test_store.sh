@@ -103,6 +103,17 @@ else
     echo "no namespaces here: two hosts were not tested"
 fi
 
+# Several commands that make the same store at the same time, as the ranks of an MPI job do; the first shows the results.
+for rank in 0 1 2 3; do
+    (export OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4; sweep together --csv together$rank.csv >together$rank.txt 2>&1) &
+done
+wait
+cmp serial.csv together0.csv || fail "results of four ranks: $(cat together?.txt)"
+[ ! -e together1.csv ] || fail "the second rank shows results as well"
+same together
+(export OMPI_COMM_WORLD_SIZE=4; "$pebble" sweep g1.json 2>ranks.err) && fail "four ranks sweep everything each"
+grep -q -- "--store" ranks.err || fail "the message about ranks"
+
 # A memory limit of the cells is part of them; a worker with less refuses.
 sweep limited --memory 64MiB --on later
 "$pebble" work limited --memory 1MiB >/dev/null 2>limit.err && fail "a worker took cells that need more memory than it has"
