@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define FORMS "choose decisions, csv, json, dot, svg, html, trace, actions, torch-pipeline or explain; mps or lp for a graph"
+#define FORMS \
+    "choose decisions, csv, json, dot, svg, html, trace, actions, torch-pipeline or explain; mps or lp for a graph"
 
 /* *out is NULL for the player, which is not a form of the library: it is part of the page. */
 static bool find_form(app *a, const pb_plan_form **out)
