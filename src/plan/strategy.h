@@ -55,6 +55,7 @@ typedef struct pbi_plan_options {
     uint64_t seed;
     uint32_t threads;
     bool patient;             /* continue until time or ticks run out */
+    double gap;               /* a plan that is proved to be within this share of the least work is enough */
     uint64_t end_ns;          /* 0, or when the context will stop, by its clock: for solvers that seldom poll */
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
