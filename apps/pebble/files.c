@@ -165,3 +165,28 @@ exit_code write_attempt(app *a, const pb_plan_result *p, const char *path)
     s.has_metrics = false;
     return write_schedule(a, &s, path);
 }
+
+exit_code read_text_file(app *a, const char *path, pb_file_text *out)
+{
+    enum { PIECE = 1 << 16 };
+    pb_file_in in;
+    pb_buffer text;
+    size_t got = 1;
+    char *piece = pb_arena_alloc(&a->arena, PIECE, 1);
+    pb_buffer_init(&text, &a->arena);
+    pb_sink sink = pb_sink_buffer(&text);
+    pb_status status = piece ? open_input(a, path, &in) : PB_ENOMEM;
+    if (status == PB_OK) {
+        pb_source source = pb_file_source(&in);
+        while (status == PB_OK && got) {
+            status = source.read(source.state, piece, PIECE, &got);
+            if (status == PB_OK && got)
+                status = sink.write(sink.state, piece, got);
+        }
+        status = close_input(a, path, &in, status);
+    }
+    *out = (pb_file_text){path, text.bytes ? text.bytes : "", text.length};
+    if (status == PB_EIO)
+        return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
+}

@@ -19,6 +19,8 @@ exit_code file_finish(app *a, file_out *out, pb_status status);
 bool read_options(app *a, pb_read_options *out);
 
 /* Reads with any format. EXIT_DONE, or the exit code after printing "path:line:column: sentence". */
+/* The whole text of a file, or of standard input for "-". */
+exit_code read_text_file(app *a, const char *path, pb_file_text *out);
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
 /* Measurements as CSV, appended to *samples; *count is how many there are now. */
 exit_code read_samples(app *a, const char *path, pb_machine_sample **samples, uint32_t *count);

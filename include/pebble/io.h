@@ -62,6 +62,7 @@ typedef struct pb_read_options {
     bool train;            /* a training step: loss over the first output, gradients of all parameters */
     const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */
     const char *grads;     /* of a training step: accumulate (NULL), keep or update */
+    const char *attention; /* of a model: fused (NULL), one kernel, or separate, as in the file */
 } pb_read_options;
 /* ctx->log reports what a reader leaves out or cuts, and a graph without inputs. PB_EINVAL if
  * an option does not fit the file. */
