@@ -58,7 +58,7 @@ const char *option_words(option_id id)
         {OPT_GAME, "remat reversible tiered"},
         {OPT_FORMAT, "json dot csv"},
         {OPT_COLOR, "auto always never"},
-        {OPT_AS, "decisions csv json dot trace actions explain man bash zsh fish"},
+        {OPT_AS, "decisions csv json dot svg html trace actions torch-pipeline explain mps lp man bash zsh fish"},
         {OPT_CAP, "100% 80% 60% 40% none"},
         {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
         {OPT_GROUP, "paper baseline partial checkpoint reversible usual exact search solver"},

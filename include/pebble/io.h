@@ -80,6 +80,15 @@ pb_status pb_machine_write(pb_context *ctx, const pb_machine *m, pb_sink sink);
 pb_status pb_machine_samples_read(pb_context *ctx, pb_source source, pb_arena *result, pb_machine_sample **samples,
                                   uint32_t *count);
 
+/* An instance of a pipeline as parameters of the family `stages`: JSON, with one instance or several in `instances`, or
+ * a table of measured values with a line for each part of the model (docs/stages.md).
+ *   in       name     of the instance; NULL: the file has only one
+ *   out      out      texts are in `result`; the family checks the values
+ *   returns  PB_EUNKNOWN there is no instance of that name, with all names */
+#define PB_STAGES_OPTIONS 16
+pb_status pb_stages_read(pb_context *ctx, pb_source source, const char *name, pb_arena *result,
+                         pb_option out[PB_STAGES_OPTIONS], uint32_t *count);
+
 /* json or binary; node references by name need the graph. Checks syntax and ranges, not the rules. */
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,
                            pb_schedule *out);

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_THREADS = 1024, MAX_WEIGHTS = 64, PRICE_ROOM = 64 };
@@ -372,6 +373,22 @@ pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, const pb_graph *g
 
 /* ---- requests ---- */
 
+/* "5%" or "0.05" */
+static pb_status read_gap(pb_context *ctx, pb_settings *s, double *gap)
+{
+    const char *text = s->text[PB_SET_gap];
+    char *end;
+    if (!text)
+        return PB_OK;
+    double value = strtod(text, &end);
+    bool percent = end != text && *end == '%';
+    if (end == text || end[percent] || !(value >= 0) || value > 1e6)
+        return about(s, PB_SET_gap,
+                     pbi_fail(ctx, PB_EINVAL, "expected a share such as 5%% or 0.05, not `%.60s`", text));
+    *gap = percent ? value / 100 : value;
+    return PB_OK;
+}
+
 pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits)
 {
     const char *time = s->text[PB_SET_time];
@@ -395,6 +412,8 @@ pb_status pb_settings_request(pb_context *ctx, pb_settings *s, pb_request *reque
         status = pb_settings_number(ctx, s, PB_SET_threads, MAX_THREADS, &threads);
     if (status == PB_OK)
         status = pb_settings_number(ctx, s, PB_SET_patient, 1, &patient);
+    if (status == PB_OK)
+        status = read_gap(ctx, s, &request->gap);
     if (status == PB_OK)
         status = about(s, PB_SET_strategy, pbi_names_check(ctx, strategy, NULL));
     if (status == PB_OK)
