@@ -1,18 +1,17 @@
 /* cmd_sweep.c -- pebble sweep: caps x strategies x weights, and where the best strategy changes. */
-#define _XOPEN_SOURCE 700
 #include "commands.h"
 #include "common/output.h"
 #include "files.h"
 #include "pictures.h"
 #include "settings.h"
+#include "sweep_files.h"
+#include "sweep_store.h"
 #include "sweep_text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { PATH_ROOM = 1024, DEFAULT_POINTS = 20 };
+enum { DEFAULT_POINTS = 20 };
 
 typedef struct study {
     pb_game base;
@@ -78,101 +77,7 @@ static exit_code sweep_graph(app *a, study *t, int index, pb_sweep *out)
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
-/* ---- files ---- */
-
-static exit_code write_csv(app *a, const pb_sweep *const *sweeps, uint32_t count)
-{
-    const char *path = app_option(a, OPT_CSV);
-    file_out out;
-    pb_status status = PB_OK;
-    if (!path)
-        return EXIT_DONE;
-    if (!file_create(a, path, &out))
-        return EXIT_FAILED;
-    for (uint32_t i = 0; i < count && status == PB_OK; i++)
-        status = pb_sweep_csv_write(&a->ctx, sweeps[i], i == 0, file_sink(&out));
-    return file_finish(a, &out, status);
-}
-
-/* Letters, digits and a few signs of a name, others as _. */
-static void plain_name(const char *name, char *text, size_t room)
-{
-    size_t used = 0;
-    for (; *name && used + 1 < room; name++) {
-        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '.' || *name == '_';
-        text[used++] = plain ? *name : '_';
-    }
-    text[used] = '\0';
-}
-
-/* FOLDER/GRAPH-STRATEGY[-WEIGHTS]-CAP.json */
-static exit_code write_plan(app *a, const char *folder, int index, const pb_sweep *s, uint32_t cell)
-{
-    char path[PATH_ROOM], graph[100], line[100], weights[24] = "";
-    uint32_t w = pb_sweep_weights_of(s, cell);
-    file_out out;
-    plain_name(s->graph->name[0] ? s->graph->name : "graph", graph, sizeof graph);
-    plain_name(s->lines[pb_sweep_line_of(s, cell)].spec, line, sizeof line);
-    if (s->weights_count > 1)
-        snprintf(weights, sizeof weights, "-w%u", (unsigned)w + 1);
-    if (a->opts.positional_count > 1) /* graphs may have the same name */
-        snprintf(graph + strlen(graph), sizeof graph - strlen(graph), "-%d", index + 1);
-    snprintf(path, sizeof path, "%.700s/%s-%s%s-%llu.json", folder, graph, line, weights,
-             (unsigned long long)s->caps[pb_sweep_cap_of(s, cell)]);
-    if (!file_create(a, path, &out))
-        return EXIT_FAILED;
-    return file_finish(a, &out, pb_schedule_write(&a->ctx, &s->cells[cell].schedule, PB_FORMAT_JSON, file_sink(&out)));
-}
-
-static exit_code write_plans(app *a, int index, const pb_sweep *s)
-{
-    const char *folder = app_option(a, OPT_PLANS);
-    exit_code code = EXIT_DONE;
-    if (!folder)
-        return EXIT_DONE;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return app_fail(a, EXIT_FAILED, "%s: cannot be created: %s; check the path and its permissions", folder,
-                        strerror(errno));
-    for (uint32_t i = 0; i < s->cell_count && code == EXIT_DONE; i++)
-        if (s->cells[i].certificate)
-            code = write_plan(a, folder, index, s, i);
-    return code;
-}
-
 /* ---- the command ---- */
-
-/* The exit code of a sweep: done if any cap has a plan; infeasible if it is proved that none has. */
-static exit_code judge(const pb_sweep *s)
-{
-    exit_code code = EXIT_INFEASIBLE;
-    for (uint32_t i = 0; i < s->cell_count; i++) {
-        if (s->cells[i].certificate)
-            return EXIT_DONE;
-        if (!s->cells[i].present || s->cells[i].schedule.outcome != PB_INFEASIBLE)
-            code = EXIT_NOTHING;
-    }
-    return code;
-}
-
-static bool shows_text(const app *a)
-{
-    const char *csv = app_option(a, OPT_CSV);
-    return !app_option(a, OPT_JSON) && !(csv && strcmp(csv, "-") == 0);
-}
-
-static exit_code write_files(app *a, const pb_sweep *const *sweeps, uint32_t count)
-{
-    exit_code code = write_csv(a, sweeps, count);
-    if (code == EXIT_DONE)
-        code = sweep_pictures(a, sweeps, count);
-    for (uint32_t i = 0; i < count && code == EXIT_DONE; i++)
-        code = write_plans(a, (int)i, sweeps[i]);
-    if (code != EXIT_DONE || !app_option(a, OPT_JSON))
-        return code;
-    pb_status status = pb_sweep_json_write(&a->ctx, sweeps, count, stream_sink(stdout));
-    return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
-}
 
 static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **list)
 {
@@ -183,15 +88,15 @@ static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **
         if (code != EXIT_DONE)
             break;
         list[count++] = &sweeps[i];
-        worst = judge(&sweeps[i]) != EXIT_DONE ? judge(&sweeps[i]) : worst;
-        if (i && shows_text(a))
+        worst = sweep_judge(&sweeps[i]) != EXIT_DONE ? sweep_judge(&sweeps[i]) : worst;
+        if (i && sweep_shows_text(a))
             putchar('\n');
-        pb_status status = shows_text(a) ? print_sweep(a, &sweeps[i]) : PB_OK;
+        pb_status status = sweep_shows_text(a) ? print_sweep(a, &sweeps[i]) : PB_OK;
         output_flush(); /* the next one may take long */
         if (status != PB_OK)
             return app_status(a, status);
     }
-    exit_code written = count || code == EXIT_DONE ? write_files(a, list, count) : EXIT_DONE;
+    exit_code written = count || code == EXIT_DONE ? sweep_write_files(a, list, count) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = written;
     if (progress_interrupted() && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
@@ -205,13 +110,17 @@ static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **
 exit_code cmd_sweep(app *a)
 {
     const char *csv = app_option(a, OPT_CSV);
+    if (sweep_of_store(a) && a->opts.positional_count < 1)
+        return sweep_store_jobs(a);
     if (a->opts.positional_count < 1)
         return app_usage(a, "expected one or more graph files, as in pebble sweep g.json");
     if (app_option(a, OPT_JSON) && csv && strcmp(csv, "-") == 0)
         return app_usage(a, "--json and --csv - both write to standard output; give --csv a file name");
     if (app_option(a, OPT_STRATEGIES) && app_option(a, OPT_STRATEGY))
         return app_usage(a, "--strategies and --strategy are the same option; leave one out");
-    exit_code possible = pictures_check(a);
+    exit_code possible = sweep_store_check(a);
+    if (possible == EXIT_DONE)
+        possible = pictures_check(a);
     if (possible != EXIT_DONE)
         return possible;
     study *t = pb_arena_zero(&a->arena, 1, sizeof *t);
@@ -228,5 +137,7 @@ exit_code cmd_sweep(app *a)
     t->request.plan.strategy = NULL;
     if (code != EXIT_DONE)
         return code;
+    if (sweep_of_store(a))
+        return sweep_store_run(a, t->request.strategies, sweeps, list);
     return sweep_all(a, t, sweeps, list);
 }

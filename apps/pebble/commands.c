@@ -61,11 +61,31 @@ const command commands[] = {
      "pebble sweep g.json --strategy auto,every-k:k=10,sqrt\tthree strategies\n"
      "pebble sweep g.json --weights 0,0,1 --weights 1,0,5\ttwo cost functions\n"
      "pebble sweep g.json --svg sweep.svg --csv sweep.csv\ta plot and a table\n"
-     "pebble sweep g.json --html front.html\ta page that plays the plans of the Pareto front\n",
+     "pebble sweep g.json --html front.html\ta page that plays the plans of the Pareto front\n"
+     "pebble sweep *.json --ticks 1000000 --store campaign --threads 8\ta campaign that can be killed and resumed\n"
+     "pebble sweep *.json --ticks 1000000 --store campaign --on slurm --wait\tby an array of Slurm jobs\n",
      "A plan found under a small cap is also a plan under every larger one, so the cost never rises with the cap. "
      "--time limits the whole sweep, in equal shares; --ticks limits each plan. Ctrl-C stops it and shows the results "
      "so far.",
      "3456I", cmd_sweep},
+    {"work", ON_WORK, "plan cells of a store, next to any number of other workers", "pebble work DIR [options]",
+     "pebble work campaign --threads 8\tuntil no cell is left\n"
+     "pebble work campaign --time 55m\tuntil an hour of a scheduler is nearly over\n"
+     "srun pebble work campaign\ta worker in every task of a job\n",
+     "The cells are those of `pebble sweep --store`. A worker leases a cell, plans it, and writes its row when it is "
+     "on the "
+     "disk; on Ctrl-C, SIGTERM or at the end of --time it puts unfinished cells back. Cells of workers that died are "
+     "planned by others. With several tasks per computer, start one worker with --threads instead if you can.",
+     "5I", cmd_work},
+    {"store", ON_STORE, "show how far a store of sweeps is, export its results, merge and clean stores",
+     "pebble store status|export|gc DIR [options]\npebble store merge DIR OTHER...",
+     "pebble store status campaign\tprogress, rate, time left, failures by reason\n"
+     "pebble store export campaign --csv all.csv --svg all.svg\tresults so far, as of `pebble sweep`\n"
+     "pebble store merge campaign other1 other2\tcopy the sweeps and rows of other stores\n"
+     "pebble store gc campaign\tcheck every row, and clean up after workers that died\n",
+     "status reads names of files only. export shares plans and bounds between the cells of each sweep, so that its "
+     "figures do not depend on which worker planned what. docs/clusters.md describes the store.",
+     "45", cmd_store},
     {"verify", ON_VERIFY, "replay a schedule and report the first broken rule",
      "pebble verify GRAPH SCHEDULE [options]",
      "pebble verify g.json plan.json\tis it legal, are its figures right?\n"

@@ -45,6 +45,8 @@ exit_code cmd_fit(app *a);
 exit_code cmd_machine(app *a);
 exit_code cmd_price(app *a);
 exit_code cmd_coarsen(app *a);
+exit_code cmd_work(app *a);
+exit_code cmd_store(app *a);
 exit_code cmd_tree(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);

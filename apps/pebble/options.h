@@ -24,7 +24,9 @@ enum {
     ON_PRICE = 65536,
     ON_COARSEN = 131072,
     ON_TREE = 262144,
-    ON_ALL = 524287
+    ON_WORK = 524288,
+    ON_STORE = 1048576,
+    ON_ALL = 2097151
 };
 
 typedef enum option_id {
@@ -43,7 +45,7 @@ typedef struct option_spec {
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
-enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64, MAX_SCHEDULES = 32 };
+enum { MAX_POSITIONALS = 4096, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64, MAX_SCHEDULES = 32 };
 
 typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */

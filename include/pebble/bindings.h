@@ -215,6 +215,15 @@ pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const cha
 /* The plan of a cell, made in this session: NULL in *out if the cell has none. */
 pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_plan_result **out);
 
+/* Sweeps in a store (pebble/store.h). Adds the cells of such a sweep to the store in this folder, which is made if it
+ * is not there. As text: the id of the sweep. */
+pb_status pb_session_store_add(pb_session *s, const pb_graph *g, const char *path);
+/* Plans cells of a store, of one sweep or (NULL) of all, until none is left or the time is up. With `wait` also those
+ * that other workers have and lose. As text: {"done":12,"returned":0,"taken_over":0,"failed":0}. */
+pb_status pb_session_store_work(pb_session *s, const char *path, const char *only, uint32_t threads, bool wait);
+/* The sweep from its rows; cells without a row are missing, and it is then marked as stopped. */
+pb_status pb_session_store_collect(pb_session *s, const char *path, const char *id, const pb_sweep **out);
+
 /* What a graph contains and how little memory is enough, as text: the document of `pebble info --json`. */
 pb_status pb_session_info(pb_session *s, const pb_graph *g);
 

@@ -27,6 +27,7 @@
 #include "run.h"
 #include "schedule.h"
 #include "settings.h"
+#include "store.h"
 #include "summary.h"
 #include "sweep.h"
 #include "tree.h"

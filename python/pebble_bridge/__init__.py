@@ -22,6 +22,7 @@ from .planning import plan, verify
 from .plots import MissingMatplotlib
 from .results import Metrics, Move, Moves, Plan, Verdict
 from .running import Ran, run
+from .stores import Work, work
 from .sweeping import Cell, Sweep, sweep
 
 __version__ = version().pebble
@@ -46,6 +47,7 @@ __all__ = [
     "Sweep",
     "Verdict",
     "Version",
+    "Work",
     "adjoint",
     "compare",
     "explain",
@@ -60,5 +62,6 @@ __all__ = [
     "sweep",
     "verify",
     "version",
+    "work",
     *_errors,
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from .machines import machine_text
 from .planning import cap_text, many_weights_text, tiers_text, time_text
 from .progress import watching
 from .results import Metrics, Plan, whole
+from .stores import Crew, plan_in_store, store_folder
 
 __all__ = ["Cell", "Sweep", "sweep"]
 
@@ -202,6 +204,9 @@ def sweep(
     threads: int = 1,
     tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     progress: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    executor: Any = None,
+    tasks: int | None = None,
 ) -> Sweep:
     """Plans under many caps: shows how much work a smaller memory costs.
 
@@ -221,7 +226,16 @@ def sweep(
     time : seconds or str, optional
         The time limit for all plans together.
     threads : int
-        How many plans are computed at the same time.
+        How many plans are computed at the same time; with an executor, by each task.
+    store : path, optional
+        A folder that keeps every cell: a sweep that was interrupted continues when it is called again, and other
+        processes can plan its cells (`work`, ``pebble work``). Not together with `time`.
+    executor : object with the interface of concurrent.futures.Executor, optional
+        Plans the cells: a process pool, ``mpi4py.futures``, Dask's ``client.get_executor()``, submitit. Its workers need
+        this package, and the folder of `store`; without `store`, a temporary folder on this computer.
+    tasks : int, optional
+        How many tasks the executor gets, each a worker that plans cells until none is left. Default: its number
+        of workers.
 
     Examples
     --------
@@ -249,6 +263,12 @@ def sweep(
         threads=threads,
         tiers=tiers_text(tiers),
     )
+    if executor is None and tasks is not None:
+        raise InvalidArgument("tasks are for an executor; give one, or use threads")
     with watching(progress, graph) as watch:
-        handle = session.make_long("pb_session_sweep", a_graph(graph), watch=watch)
+        if store is not None or executor is not None:
+            with store_folder(store) as folder:
+                handle = plan_in_store(session, a_graph(graph), folder, Crew(executor, tasks, threads), watch)
+        else:
+            handle = session.make_long("pb_session_sweep", a_graph(graph), watch=watch)
     return Sweep(graph, session, handle, session.stopped())

@@ -106,29 +106,47 @@ static const pb_moves *start_of(const pbi_sweep_state *s, uint32_t cell)
     return NULL;
 }
 
-static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
+pb_status pbi_sweep_plan(const pbi_sweep_state *s, uint32_t cell, const pbi_cell_help *help, pb_context *ctx,
+                         pb_arena *arena, pb_plan_result *out)
 {
-    const pbi_sweep_state *s = h->c->s;
     const pb_sweep *o = s->out;
-    uint32_t line = pb_sweep_line_of(o, cell);
-    slot *t = &h->c->slots[cell];
     pbi_job job = s->job;
     pb_request request = s->plan;
     pb_game game;
-    request.start = o->lines[line].game == PB_GAME_TIMED ? NULL : start_of(s, cell);
+    request.start = help->start;
     if (request.bound_effort) /* the requested effort is for all caps together */
         request.bound_effort = request.bound_effort / o->cap_count + 1;
     job.request = &request;
-    job.ctx = &h->ctx;
-    job.cache = cache;
+    job.ctx = ctx;
+    job.cache = help->cache;
     job.no_proofs = !request.prove;
-    h->ctx.stopped = PB_GO_ON;
-    h->ctx.error.message[0] = '\0';
+    ctx->stopped = PB_GO_ON;
+    ctx->error.message[0] = '\0';
+    pb_status status = pbi_sweep_game(s, cell, arena, &game);
+    return status == PB_OK ? pbi_plan_row(&job, &game, &s->specs[pb_sweep_line_of(o, cell)], arena, out) : status;
+}
+
+pb_status pbi_sweep_failed(const pbi_sweep_state *s, uint32_t cell, pb_context *ctx, pb_arena *arena,
+                           pb_plan_result *out)
+{
+    const pbi_spec *spec = &s->specs[pb_sweep_line_of(s->out, cell)];
+    pbi_job job = s->job;
+    pb_game game;
+    job.ctx = ctx;
+    job.request = &s->plan;
+    pb_status status = pbi_sweep_game(s, cell, arena, &game);
+    return status == PB_OK ? pbi_fault(&job, &game, spec, arena, out) : status;
+}
+
+static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
+{
+    const pbi_sweep_state *s = h->c->s;
+    slot *t = &h->c->slots[cell];
+    bool timed = s->out->lines[pb_sweep_line_of(s->out, cell)].game == PB_GAME_TIMED;
+    pbi_cell_help help = {.start = timed ? NULL : start_of(s, cell), .cache = cache};
     pb_arena_init(&t->arena, &h->ctx);
     t->used = true;
-    t->status = pbi_sweep_game(s, cell, &t->arena, &game);
-    if (t->status == PB_OK)
-        t->status = pbi_plan_row(&job, &game, &s->specs[line], &t->arena, &t->planned);
+    t->status = pbi_sweep_plan(s, cell, &help, &h->ctx, &t->arena, &t->planned);
     if (t->status != PB_OK)
         memcpy(t->message, h->ctx.error.message, sizeof t->message - 1);
     atomic_fetch_add(&h->c->done, 1);
@@ -434,9 +452,12 @@ static pb_status take_lines(pbi_sweep_state *s)
     return status;
 }
 
-static pb_status take_request(pbi_sweep_state *s)
+pb_status pbi_sweep_begin(pbi_sweep_state *s)
 {
     pb_sweep *o = s->out;
+    s->plan = s->request->plan;
+    s->plan.strategy = NULL;
+    s->plan.threads = 1; /* one thread per cell, so that the plans do not depend on the number of threads */
     pb_status status = pbi_job_init(&s->job, s->ctx, s->base->graph, &s->plan);
     if (status == PB_OK)
         status = take_caps(s);
@@ -456,6 +477,20 @@ static pb_status take_request(pbi_sweep_state *s)
     return o->cells ? PB_OK : PB_ENOMEM;
 }
 
+pb_status pbi_sweep_end(pbi_sweep_state *s)
+{
+    pb_context *ctx = s->ctx;
+    uint64_t limit = ctx->tick_limit;
+    ctx->tick_limit = 0; /* it was the limit of each plan */
+    pb_status status = pbi_sweep_conclude(s);
+    if (status == PB_OK)
+        status = pb_sweep_mark(s->out, s->result);
+    ctx->tick_limit = limit;
+    s->out->stopped = s->out->stopped == PB_GO_ON ? ctx->stopped : s->out->stopped;
+    ctx->stopped = s->out->stopped;
+    return status;
+}
+
 pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_request *request, pb_arena *result,
                         pb_sweep *out)
 {
@@ -463,23 +498,12 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
     pbi_sweep_state s = {.ctx = ctx, .base = base, .request = request, .result = result, .out = &sweep};
     pb_arena scratch;
     ctx->stopped = PB_GO_ON;
-    s.plan = request->plan;
-    s.plan.strategy = NULL;
-    s.plan.threads = 1; /* one thread per cell, so that the plans do not depend on the number of threads */
     pb_arena_init(&scratch, ctx);
-    pb_status status = take_request(&s);
+    pb_status status = pbi_sweep_begin(&s);
     if (status == PB_OK)
         status = plan_all(&s, &scratch);
-    if (status == PB_OK) {
-        uint64_t limit = ctx->tick_limit;
-        ctx->tick_limit = 0; /* it was the limit of each plan */
-        status = pbi_sweep_conclude(&s);
-        if (status == PB_OK)
-            status = pb_sweep_mark(&sweep, result);
-        ctx->tick_limit = limit;
-        sweep.stopped = sweep.stopped == PB_GO_ON ? ctx->stopped : sweep.stopped;
-        ctx->stopped = sweep.stopped;
-    }
+    if (status == PB_OK)
+        status = pbi_sweep_end(&s);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = sweep;

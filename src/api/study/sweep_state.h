@@ -39,6 +39,22 @@ static inline uint32_t pbi_game_at(pb_game_kind kind)
     return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : kind == PB_GAME_TIERED ? 2 : 3;
 }
 
+/* Checks the request and fills in caps, weights, lines and cells. `ctx`, `base`, `request`, `result` and `out` are set
+ * before; ctx->tick_limit is the limit of each plan. */
+pb_status pbi_sweep_begin(pbi_sweep_state *s);
+
+/* What planning a cell may start from, each NULL for nothing. Without it the plan depends on the cell alone. */
+typedef struct pbi_cell_help {
+    const pb_moves *start;  /* a plan under a larger cap */
+    pbi_bound_cache *cache; /* bounds of cells with the same cap and weights */
+} pbi_cell_help;
+/* Plans one cell, with any context. */
+pb_status pbi_sweep_plan(const pbi_sweep_state *s, uint32_t cell, const pbi_cell_help *help, pb_context *ctx,
+                         pb_arena *arena, pb_plan_result *out);
+/* The answer of a cell whose planning failed with the message in ctx->error: gave up. */
+pb_status pbi_sweep_failed(const pbi_sweep_state *s, uint32_t cell, pb_context *ctx, pb_arena *arena,
+                           pb_plan_result *out);
+
 /* The game of a cell. In the timed game the machine has the cell's cap; it is in `arena`. */
 pb_status pbi_sweep_game(const pbi_sweep_state *s, uint32_t cell, pb_arena *arena, pb_game *out);
 /* Allocates the bounds, with nothing known. */
@@ -52,5 +68,7 @@ void pbi_sweep_share(pbi_sweep_state *s);
 bool pbi_sweep_decided(const pbi_sweep_state *s, uint32_t cell);
 /* Every cell of the sweep from the results, verified. PB_EBUG if a plan beats a bound. */
 pb_status pbi_sweep_conclude(pbi_sweep_state *s);
+/* The last pass: pbi_sweep_conclude, and winners, front and flips. */
+pb_status pbi_sweep_end(pbi_sweep_state *s);
 
 #endif
