@@ -200,7 +200,7 @@ static pb_status place_all(maker *m)
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* Which of several plans can be placed cheaply is a matter of luck: other seeds, while the best one so far is expensive.
+/* Which of several plans can be placed cheaply is a matter of luck: other seeds, while the best so far is expensive.
  * Every second one starts from it. */
 static pb_status place_more(maker *m)
 {
