@@ -94,6 +94,8 @@ static pb_status plan_and_pack(maker *m, uint64_t cap, attempt *a)
     pb_request request = *m->request;
     *a = (attempt){.any = false};
     pb_arena_init(&a->arena, m->ctx);
+    if (game.kind == PB_GAME_TIMED && cap != game.cap && pb_game_with_cap(&a->arena, &game, cap) != PB_OK)
+        return PB_ENOMEM;
     game.cap = cap;
     request.seed += m->plans;
     if (m->start)
@@ -200,7 +202,7 @@ static pb_status place_all(maker *m)
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* Which of several plans can be placed cheaply is a matter of luck: other seeds, while the best so far is expensive.
+/* Which of several plans can be placed cheaply is a matter of luck: other seeds, while the best one is expensive.
  * Every second one starts from it. */
 static pb_status place_more(maker *m)
 {
@@ -288,7 +290,7 @@ static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
         planned.schedule.addresses =
             (pb_addresses){m->align, a->packing.size, a->packing.minimal, a->packing.offset, a->lives.count};
         if (cap != m->game->cap)
-            pbi_result_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
+            pbi_result_restate(&planned, m->game, &m->first.planned.schedule, &game, note, sizeof note);
     }
     pbi_held held = pbi_hold(m->ctx);
     pb_addressed answer = {.packing = a->packing, .planned_cap = cap, .plans = m->plans};
@@ -309,7 +311,8 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
                             pb_arena *result, pb_addressed *out)
 {
     maker m = {.ctx = ctx, .game = game, .request = request, .align = align};
-    pb_status untimed = pbi_untimed(ctx, game, "addresses");
+    bool several = game->kind == PB_GAME_TIMED && game->timing->machine->processor_count > 1;
+    pb_status untimed = several ? pbi_untimed(ctx, game, "addresses on several processors") : PB_OK;
     if (untimed != PB_OK)
         return untimed;
     if (!align || (align & (align - 1)))
