@@ -47,7 +47,7 @@ try {
   const files = readdirSync(out).filter((name) => name.endsWith(".mjs")).map((name) => join(out, name));
   const flags = ["--enable-source-maps"];
   const named = process.env.PATTERN ? [`--test-name-pattern=${process.env.PATTERN}`] : []; // PATTERN=link: only these tests
-  const args = script ? [...flags, files[0], ...rest] : [...flags, "--test", "--test-concurrency=1", ...named, ...files];
+  const args = script ? [...flags, files[0], ...rest] : [...flags, "--test", `--test-concurrency=${what === "e2e" ? 2 : 1}`, ...named, ...files];
   const run = spawnSync(process.execPath, args, {
     stdio: "inherit",
     cwd: here,

@@ -56,7 +56,7 @@ const TIMED = "#family=unet&p.depth=2&cap=50%25&game=timed&machine=a100-40&strat
 
 for (const theme of ["light", "dark"]) {
   test(`axe-core finds nothing: ${theme}`, options, async () => {
-    const { page, errors, close } = await load(`${TREE}&theme=${theme}`, { viewport: { width: 1024, height: 768 } });
+    const { page, errors, close } = await load(`${TREE}&theme=${theme}`, { viewport: { width: 1024, height: 768 }, picture: false });
     const found = await audit(page, "side by side");
     found.push(...(await sheets(page, "side by side")));
     for (const width of [390, 800, 1920]) {
@@ -64,11 +64,11 @@ for (const theme of ["light", "dark"]) {
       found.push(...(await audit(page, `${width} wide`)));
     }
     await close();
-    const timed = await load(`${TIMED}&theme=${theme}`);
+    const timed = await load(`${TIMED}&theme=${theme}`, { picture: false });
     found.push(...(await audit(timed.page, "timed")));
     await timed.close();
     assert.deepEqual([...new Set(found)], []);
-    assert.deepEqual([...errors, ...timed.errors], []);
+    assert.deepEqual([...errors, ...timed.errors].filter((text) => !/WebGL2/.test(text)), []);
   });
 }
 
