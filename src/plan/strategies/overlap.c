@@ -20,7 +20,7 @@
 enum { FIRST_CYCLE = 1 << 13, SMALL = 4096 };
 
 /* Changes by this part of the work are accepted as often as not, at first; at the end of a cycle by a fraction. */
-static const double warm = 5e-4, cold = 0.02;
+static const double warm = 2.5e-4, cold = 0.02;
 
 typedef struct searcher {
     const pbi_lanes *l;
