@@ -22,6 +22,7 @@ static const part parts[] = {
     {"layout", "where the page draws the nodes of graphs as they grow: seconds, memory", bench_layout, true},
     {"merkle", "hash trees: hashes a second against a bare loop by the same library", bench_merkle, true},
     {"engine", "a run of the engine against a loop over the same kernels: overhead", bench_engine, true},
+    {"timed", "timed plans over throttled links: predicted and measured makespan; replay", bench_timed, true},
     {"dynamic", "online under a cap, policy by policy, against a plan of the same trace", bench_dynamic, true},
     {"scale", "plans of graphs up to a million nodes: overhead and bound, seconds, memory", bench_scale, false},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},

@@ -29,6 +29,7 @@ void bench_tree(const bench *b);
 void bench_layout(const bench *b);
 void bench_large(const bench *b);
 void bench_engine(const bench *b);
+void bench_timed(const bench *b);
 void bench_dynamic(const bench *b);
 void bench_scale(const bench *b);
 void bench_merkle(const bench *b);

@@ -3,16 +3,18 @@
 #include "commands.h"
 #include "files.h"
 #include "player_file.h"
+#include "settings.h"
 
 #include <string.h>
 
-#define FORMS "choose decisions, csv, json, dot, svg, html, trace, actions or explain"
+#define FORMS \
+    "choose decisions, csv, json, dot, svg, html, trace, actions, torch-pipeline or explain; mps or lp for a graph"
 
 /* *out is NULL for the player, which is not a form of the library: it is part of the page. */
 static bool find_form(app *a, const pb_plan_form **out)
 {
-    static const char *const forms[] = {"decisions", "csv",   "json",    "dot",    "svg",
-                                        "html",      "trace", "actions", "explain"};
+    static const char *const forms[] = {"decisions", "csv",     "json",           "dot",    "svg", "html",
+                                        "trace",     "actions", "torch-pipeline", "explain"};
     const char *name = app_option(a, OPT_AS), *near;
     *out = NULL;
     if (!name)
@@ -54,7 +56,7 @@ static exit_code export_graph(app *a)
     return file_finish(a, &out, pb_graph_write(&a->ctx, g, format, file_sink(&out)));
 }
 
-exit_code cmd_export(app *a)
+static exit_code export_other(app *a)
 {
     certified c;
     const pb_plan_form *form;
@@ -80,4 +82,40 @@ exit_code cmd_export(app *a)
         return EXIT_FAILED;
     pb_status status = form->write(&a->ctx, c.judged.verdict.certificate, &c.schedule, file_sink(&out));
     return file_finish(a, &out, status);
+}
+
+/* --as mps|lp: Checkmate's program under --cap. */
+static exit_code export_program(app *a, bool lp)
+{
+    pb_game game = PB_GAME_DEFAULT(NULL);
+    file_out out;
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "--as mps and --as lp take a graph alone, as in pebble export g.json --as mps --cap 60%%");
+    if (app_option(a, OPT_FORMAT))
+        return app_usage(a, "--format is for a graph alone; leave it out with --as mps and --as lp");
+    exit_code code = read_graph(a, a->opts.positional[0], &game.graph);
+    if (code == EXIT_DONE)
+        code = setting_game(a, &game);
+    if (code != EXIT_DONE)
+        return code;
+    if (!has_cap(a, &game))
+        return missing_cap(a);
+    if (!file_create(a, app_option(a, OPT_OUTPUT), &out))
+        return EXIT_FAILED;
+    pb_status status = pb_program_write(&a->ctx, &game, lp ? PB_PROGRAM_LP : PB_PROGRAM_MPS, file_sink(&out));
+    if (status == PB_EINVAL) {
+        file_finish(a, &out, PB_OK);
+        return app_fail(a, EXIT_NOTHING, "%s", a->ctx.error.message);
+    }
+    return file_finish(a, &out, status);
+}
+
+exit_code cmd_export(app *a)
+{
+    const char *as = app_option(a, OPT_AS);
+    if (as && (strcmp(as, "mps") == 0 || strcmp(as, "lp") == 0))
+        return export_program(a, strcmp(as, "lp") == 0);
+    if (app_option(a, OPT_CAP) || app_option(a, OPT_MACHINE))
+        return app_usage(a, "--cap and --machine are for --as mps and --as lp only");
+    return export_other(a);
 }

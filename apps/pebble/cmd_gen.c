@@ -77,6 +77,32 @@ static void note_unused(app *a, const pb_family *family)
         }
 }
 
+/* Adds what the instance says to the parameters, unless the command line says it. */
+static exit_code add_instance(app *a, const pb_family *family)
+{
+    const char *path = app_option(a, OPT_INSTANCE), *name = app_option(a, OPT_INSTANCE_NAME);
+    pb_option read[PB_STAGES_OPTIONS];
+    uint32_t count;
+    options *o = &a->opts;
+    if (!path && !name)
+        return EXIT_DONE;
+    if (!path)
+        return app_usage(a, "--name needs --instance FILE, the file that has it");
+    if (strcmp(family->name, "stages") != 0)
+        return app_usage(a, "--instance is for pebble gen stages; leave it out");
+    exit_code code = read_instance(a, path, name, read, &count);
+    if (code != EXIT_DONE)
+        return code;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = 0;
+        while (k < o->param_count && strcmp(o->params[k].key, read[i].key) != 0)
+            k++;
+        if (k == o->param_count && k < MAX_PARAMS)
+            o->params[o->param_count++] = read[i];
+    }
+    return EXIT_DONE;
+}
+
 exit_code cmd_gen(app *a)
 {
     const char *path = app_option(a, OPT_OUTPUT), *format_name = app_option(a, OPT_FORMAT);
@@ -90,8 +116,11 @@ exit_code cmd_gen(app *a)
         return unknown_family(a, a->opts.positional[0]);
     if (!add_positionals(a, family) || !check_params(a, family) || !graph_format(a, format_name, path, &format))
         return EXIT_USAGE;
+    exit_code code = add_instance(a, family);
+    if (code != EXIT_DONE)
+        return code;
     pb_status status = pb_generate(&a->ctx, family->name, a->opts.params, a->opts.param_count, &a->arena, &g);
-    if (status == PB_ERANGE)
+    if (status == PB_ERANGE || status == PB_EINVAL)
         return app_usage(a, "%s", a->ctx.error.message);
     if (status != PB_OK)
         return app_status(a, status);

@@ -268,6 +268,13 @@ static pb_status make_grained(app *a, const pb_game *game, const pb_request *req
     return status;
 }
 
+/* --solution: the plan of a solver. */
+static pb_status take_solution(app *a, const pb_game *game, const pb_request *request, const pb_file_text *file,
+                               pb_plan_result *planned)
+{
+    return pb_solution_plan(&a->ctx, game, request, file, &a->arena, planned);
+}
+
 /* The plan, with addresses if `align` is not 0. */
 static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align,
                            pb_plan_result *planned)
@@ -292,6 +299,18 @@ static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
         return true;
     app_usage(a, "--addresses: expected a power of two, such as 64");
     return false;
+}
+
+/* The file of --solution, which is itself the plan. */
+static exit_code setting_solution(app *a, pb_file_text *file)
+{
+    const char *path = app_option(a, OPT_SOLUTION);
+    if (!path)
+        return EXIT_DONE;
+    if (app_option(a, OPT_ADDRESSES) || app_option(a, OPT_START) || app_option(a, OPT_GRAIN) ||
+        app_option(a, OPT_STRATEGY))
+        return app_usage(a, "--solution is a plan by itself: leave out --strategy, --start, --grain and --addresses");
+    return read_text_file(a, path, file);
 }
 
 static bool setting_grain(app *a, const pb_graph *g, pb_coarsen_options *grain)
@@ -326,9 +345,12 @@ exit_code cmd_plan(app *a)
         return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     uint64_t align = 0;
     pb_coarsen_options grain;
+    pb_file_text solution;
     exit_code code = read_settings(a, &game, &request);
     if (code == EXIT_DONE && (!setting_align(a, game.graph, &align) || !setting_grain(a, game.graph, &grain)))
         code = EXIT_USAGE;
+    if (code == EXIT_DONE)
+        code = setting_solution(a, &solution);
     if (code != EXIT_DONE)
         return code;
     double begin = seconds_now();
@@ -336,10 +358,13 @@ exit_code cmd_plan(app *a)
     request.prove = request.find_least = true;
     request.attempts = app_option(a, OPT_FAILED) != NULL;
     progress_planning(&a->progress, true);
-    pb_status status = app_option(a, OPT_GRAIN) ? make_grained(a, &game, &request, &grain, &planned)
-                                                : make_plan(a, &game, &request, align, &planned);
+    pb_status status = app_option(a, OPT_SOLUTION) ? take_solution(a, &game, &request, &solution, &planned)
+                       : app_option(a, OPT_GRAIN)  ? make_grained(a, &game, &request, &grain, &planned)
+                                                   : make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;
     progress_planning(&a->progress, false);
+    if ((status == PB_EINVAL || status == PB_EFORMAT) && app_option(a, OPT_SOLUTION))
+        return app_fail(a, status == PB_EINVAL ? EXIT_NOTHING : EXIT_INPUT, "--solution: %s", a->ctx.error.message);
     if (status == PB_EINVAL && app_option(a, OPT_GRAIN))
         return app_usage(a, "--grain: %s", a->ctx.error.message);
     if (status != PB_OK)

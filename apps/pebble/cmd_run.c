@@ -28,7 +28,17 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return missing_cap(a);
     if (path && strcmp(path, "-") == 0)
         return app_usage(a, "-o needs a file name: standard output is already used for the table");
-    if (app_option(a, OPT_PROFILE) && app_option(a, OPT_TIMED_BY))
+    const char *game = app_option(a, OPT_GAME);
+    if (game && strcmp(game, "timed") != 0)
+        return app_usage(a, "--game %s: a run plays the remat game, with --slow the tiered one, or the timed one",
+                         game);
+    if (game && (app_option(a, OPT_COMPARE) || app_option(a, OPT_CHECK)))
+        return app_usage(a, "--%s runs no timed plans; leave out --game timed",
+                         app_option(a, OPT_CHECK) ? "check" : "compare");
+    if (game && path)
+        return app_usage(a,
+                         "-o writes no timed plans; write one with pebble plan --game timed, and run it with --plan");
+    if (app_option(a, OPT_PROFILE) && app_option(a, OPT_TIMED_BY) && !game)
         return app_usage(a, "--profile and --machine both give the costs; leave one out");
     if (app_option(a, OPT_PLAN) && path)
         return app_usage(a, "--plan runs an existing schedule, so there is nothing to write; leave out -o");
@@ -94,12 +104,14 @@ static exit_code take_machine(app *a, const pb_graph *own, const pb_graph **out)
     return app_status(a, pb_graph_price(&a->ctx, timed, m, &a->arena, out));
 }
 
+static bool is_timed(const app *a) { return app_option(a, OPT_GAME) && strcmp(app_option(a, OPT_GAME), "timed") == 0; }
+
 static exit_code find_costs(app *a, run_report *r, pb_workload *w, const settings *s)
 {
     const char *path = app_option(a, OPT_PROFILE);
     if (path)
         return read_profile(a, path, pb_workload_graph(w), &r->game.graph);
-    if (app_option(a, OPT_TIMED_BY))
+    if (app_option(a, OPT_TIMED_BY) && !is_timed(a))
         return take_machine(a, pb_workload_graph(w), &r->game.graph);
     measuring(a, true);
     pb_status status = pb_profile_workload(&a->ctx, w, (uint32_t)s->repeat, &a->arena, &r->profiled);
@@ -155,6 +167,26 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     return EXIT_DONE;
 }
 
+/* --game timed: copies take what the links of --machine take, else what is measured at --slow. */
+static exit_code make_timed(app *a, run_report *r)
+{
+    const char *name = app_option(a, OPT_TIMED_BY), *path = app_option(a, OPT_SLOW);
+    const pb_machine *m;
+    pb_status status;
+    if (!name && !path)
+        return app_usage(a, "--game timed needs links to another memory: those of --machine FILE, or --slow FOLDER, "
+                            "whose rates are measured");
+    progress_planning(&a->progress, true);
+    status = name ? pb_machine_find(&a->ctx, name, false, &a->arena, &m) : pb_run_links(&a->ctx, path, &a->arena, &m);
+    progress_planning(&a->progress, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (m->per_second != 1000000000)
+        return app_usage(a, "--machine %s: its time unit is %s, but a run is measured in ns; use a file in ns", name,
+                         m->time_unit);
+    return app_status(a, pb_run_timed_game(&a->ctx, m, &a->arena, &r->game));
+}
+
 /* --slow: the tiered game, with measured transfer costs. */
 static exit_code find_tier(app *a, run_report *r)
 {
@@ -176,7 +208,7 @@ static exit_code take_game(app *a, run_report *r)
 {
     if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap) || !setting_weights(a, r->game.graph, &r->game.weights))
         return EXIT_USAGE;
-    return find_tier(a, r);
+    return is_timed(a) ? make_timed(a, r) : find_tier(a, r);
 }
 
 static exit_code make_plan(app *a, run_report *r, settings *s)
@@ -247,6 +279,9 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     how.slow_path = app_option(a, OPT_SLOW);
     how.replan = &s->request;
     how.packing = r->packing.offset ? &r->packing : NULL;
+    how.throttle = r->game.kind == PB_GAME_TIMED && (app_option(a, OPT_TIMED_BY) || app_option(a, OPT_PLAN));
+    if (r->game.kind == PB_GAME_TIMED)
+        how.replan = NULL;
     how.max_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
     r->resident_max = resident_max_begin();

@@ -28,6 +28,7 @@ const command commands[] = {
      "pebble plan g.json --cap 20 --load-cost 5\twith a slow memory to offload to\n"
      "pebble plan g.json --game timed --machine a100-40 --cap 50%\tcopies to the host overlap computation\n"
      "pebble plan g.json --cap 50% --start mine.json\tsearch for something better than your own plan\n"
+     "pebble plan g.json --cap 60% --solution g.sol -o plan.json\ta solver's solution of pebble export --as mps\n"
      "pebble plan g.json --like plan.json -o again.json\tthe same settings again\n",
      "Every schedule is replayed by an independent verifier before it is shown. Ctrl-C stops the search and keeps the "
      "best plan so far, if there is one.",
@@ -97,7 +98,8 @@ const command commands[] = {
      "pebble explain g.json plan.json conv3\tone value: when it is computed, kept, freed and recomputed\n",
      NULL, "56", cmd_explain},
     {"export", ON_EXPORT, "write a plan or a graph in another format",
-     "pebble export GRAPH SCHEDULE --as FORM [-o FILE]\npebble export GRAPH --format json|dot|csv [-o FILE]",
+     "pebble export GRAPH SCHEDULE --as FORM [-o FILE]\npebble export GRAPH --format json|dot|csv [-o FILE]\n"
+     "pebble export GRAPH --as mps|lp --cap SIZE [-o FILE]",
      "pebble export g.json plan.json --as decisions\twhat to free, and when\n"
      "pebble export g.json plan.json --as actions\tfor adjoint codes: Forward, Reverse, Copy, Move\n"
      "pebble export g.json plan.json --as trace -o t.json\tfor Perfetto or chrome://tracing\n"
@@ -105,8 +107,9 @@ const command commands[] = {
      "pebble export g.json plan.json --as html -o plan.html\ta page that plays the plan, for any browser\n"
      "pebble export g.json plan.json --as dot | dot -Tsvg\ta drawing of the graph\n"
      "pebble export g.json plan.json --as csv\tone row per move\n"
-     "pebble export g.dot -o g.json\tconvert a graph\n",
-     NULL, "56", cmd_export},
+     "pebble export g.dot -o g.json\tconvert a graph\n"
+     "pebble export g.json --as mps --cap 60% -o g.mps\tthe integer program, for another solver\n",
+     NULL, "456", cmd_export},
     {"merkle", ON_MERKLE, "compare traversals of a hash tree: all authentication paths in little memory",
      "pebble merkle --height H [--cap N] [options]",
      "pebble merkle --height 16\tevery algorithm: its storage, and the cost of an output\n"

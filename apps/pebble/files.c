@@ -86,6 +86,17 @@ exit_code read_samples(app *a, const char *path, pb_machine_sample **samples, ui
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
 }
 
+exit_code read_instance(app *a, const char *path, const char *name, pb_option *out, uint32_t *count)
+{
+    pb_file_in in;
+    pb_status status = open_input(a, path, &in);
+    if (status == PB_OK)
+        status = close_input(a, path, &in, pb_stages_read(&a->ctx, pb_file_source(&in), name, &a->arena, out, count));
+    if (status == PB_EUNKNOWN)
+        return app_usage(a, "%s: %s", path, a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
+}
+
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out)
 {
     pb_file_in in;
@@ -153,4 +164,29 @@ exit_code write_attempt(app *a, const pb_plan_result *p, const char *path)
     s.moves = p->attempt;
     s.has_metrics = false;
     return write_schedule(a, &s, path);
+}
+
+exit_code read_text_file(app *a, const char *path, pb_file_text *out)
+{
+    enum { PIECE = 1 << 16 };
+    pb_file_in in;
+    pb_buffer text;
+    size_t got = 1;
+    char *piece = pb_arena_alloc(&a->arena, PIECE, 1);
+    pb_buffer_init(&text, &a->arena);
+    pb_sink sink = pb_sink_buffer(&text);
+    pb_status status = piece ? open_input(a, path, &in) : PB_ENOMEM;
+    if (status == PB_OK) {
+        pb_source source = pb_file_source(&in);
+        while (status == PB_OK && got) {
+            status = source.read(source.state, piece, PIECE, &got);
+            if (status == PB_OK && got)
+                status = sink.write(sink.state, piece, got);
+        }
+        status = close_input(a, path, &in, status);
+    }
+    *out = (pb_file_text){path, text.bytes ? text.bytes : "", text.length};
+    if (status == PB_EIO)
+        return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }

@@ -19,9 +19,13 @@ exit_code file_finish(app *a, file_out *out, pb_status status);
 bool read_options(app *a, pb_read_options *out);
 
 /* Reads with any format. EXIT_DONE, or the exit code after printing "path:line:column: sentence". */
+/* The whole text of a file, or of standard input for "-". */
+exit_code read_text_file(app *a, const char *path, pb_file_text *out);
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
 /* Measurements as CSV, appended to *samples; *count is how many there are now. */
 exit_code read_samples(app *a, const char *path, pb_machine_sample **samples, uint32_t *count);
+/* An instance of a pipeline, at most PB_STAGES_OPTIONS parameters; `name` may be NULL. */
+exit_code read_instance(app *a, const char *path, const char *name, pb_option *out, uint32_t *count);
 /* Without a graph; prints nothing if it cannot be read. */
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out);
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);

@@ -151,6 +151,7 @@ static void help_family(const app *a, const pb_family *f)
     for (uint32_t i = 0; i < f->param_count; i++) {
         snprintf(left, sizeof left, "--%s %s", f->params[i].key,
                  f->params[i].kind == PB_PARAM_WORD   ? "WORD"
+                 : f->params[i].kind == PB_PARAM_LIST ? "LIST"
                  : f->params[i].kind == PB_PARAM_REAL ? "X"
                                                       : "N");
         param_text(&f->params[i], right, sizeof right);

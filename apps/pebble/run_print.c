@@ -54,6 +54,21 @@ static bool time_row(table *t, const char *name, uint64_t predicted, uint64_t me
     return row(t, name, one, two, note);
 }
 
+/* Of the timed game: how long the processor waited, by cause. */
+static bool stall_rows(table *t, const run_report *r)
+{
+    const pb_run_figures *m = &r->measured;
+    const uint64_t *stall = pb_certificate_totals(r->planned.certificate)->timed.lanes[0].stall;
+    char one[FIGURE_ROOM], two[FIGURE_ROOM];
+    duration_text(stall[PB_STALL_COPY], one);
+    duration_text(m->stall_copy_ns, two);
+    if (!row(t, "waiting for copies", one, two, ""))
+        return false;
+    duration_text(stall[PB_STALL_MEMORY], one);
+    duration_text(m->stall_memory_ns, two);
+    return row(t, "waiting for room", one, two, "");
+}
+
 static bool time_rows(table *t, const run_report *r)
 {
     const pb_metrics *p = &r->planned.schedule.metrics;
@@ -62,7 +77,9 @@ static bool time_rows(table *t, const run_report *r)
     duration_text(m->time.low, low);
     duration_text(m->time.high, high);
     snprintf(more, sizeof more, "; half of the steps took from %s to %s", low, high);
-    if (!time_row(t, "time", p->makespan, m->time.median, m->steps > 2 ? more : ""))
+    bool overlaps = r->planned.schedule.game == PB_GAME_TIMED;
+    if (!time_row(t, overlaps ? "makespan" : "time", p->makespan, overlaps ? m->makespan_ns : m->time.median,
+                  m->steps > 2 ? more : ""))
         return false;
     snprintf(more, sizeof more, ", in %llu computation%s", (unsigned long long)m->recomputed,
              m->recomputed == 1 ? "" : "s");
@@ -72,7 +89,10 @@ static bool time_rows(table *t, const run_report *r)
     duration_text(m->io_wait_ns, low);
     pb_quantity_text(m->stored_bytes, "byte", high, sizeof high);
     snprintf(more, sizeof more, ", %s stored; the run waited %s for transfers", high, low);
-    if (r->planned.schedule.game == PB_GAME_TIERED && !time_row(t, "transfers", p->io, m->io_busy_ns, more))
+    if ((overlaps || r->planned.schedule.game == PB_GAME_TIERED) &&
+        !time_row(t, "transfers", p->io, m->io_busy_ns, more))
+        return false;
+    if (overlaps && !stall_rows(t, r))
         return false;
     snprintf(flux[0], FIGURE_ROOM, "%.3g MiB s", pb_u128_double(p->flux) / 1048576e9);
     snprintf(flux[1], FIGURE_ROOM, "%.3g MiB s", m->flux / 1048576e9);
@@ -210,6 +230,9 @@ static void print_figures(const char *key, const pb_run_figures *f)
     field("loaded_bytes", f->loaded_bytes);
     field("io_wait_ns", f->io_wait_ns);
     field("io_busy_ns", f->io_busy_ns);
+    field("makespan_ns", f->makespan_ns);
+    field("stall_copy_ns", f->stall_copy_ns);
+    field("stall_memory_ns", f->stall_memory_ns);
     field("more_bytes", f->more_bytes);
     field("replanned", f->replanned);
     fputs("\"flux\":", stdout);
@@ -229,6 +252,11 @@ static void print_predicted(const run_report *r)
     field("reference_ns", r->game.graph->needed_cost);
     field("recompute_ns", m->recompute);
     field("recompute_count", m->recompute_count);
+    if (r->planned.schedule.game == PB_GAME_TIMED) {
+        const pb_timed_totals *timed = &pb_certificate_totals(r->planned.certificate)->timed;
+        field("stall_copy_ns", timed->lanes[0].stall[PB_STALL_COPY]);
+        field("stall_memory_ns", timed->lanes[0].stall[PB_STALL_MEMORY]);
+    }
     fputs("\"overhead\":", stdout);
     json_double(stdout, m->overhead);
     fputs(",\"flux\":", stdout);

@@ -29,11 +29,13 @@ static const struct {
     {PB_SET_threads, OPT_THREADS},
     {PB_SET_ticks, OPT_TICKS},
     {PB_SET_time, OPT_TIME},
+    {PB_SET_gap, OPT_GAP},
     {PB_SET_inputs, OPT_INPUTS},
     {PB_SET_dims, OPT_DIM},
     {PB_SET_batch, OPT_BATCH},
     {PB_SET_optimizer, OPT_OPTIMIZER},
     {PB_SET_grads, OPT_GRADS},
+    {PB_SET_attention, OPT_ATTENTION},
     {PB_SET_caps, OPT_CAPS},
     {PB_SET_points, OPT_POINTS},
 };

@@ -23,14 +23,33 @@ static bool word_is(const app *a, option_id id, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
+/* The number of this process among those that a launcher started together: Open MPI, MPICH and others, Slurm. */
+static long launched(const char *const names[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (getenv(names[i]))
+            return strtol(getenv(names[i]), NULL, 10);
+    return -1;
+}
+
+static long rank_of(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    return launched(names);
+}
+
 exit_code sweep_store_check(app *a)
 {
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     static const option_id needs[] = {OPT_ON_ENGINE, OPT_CELL_MEMORY, OPT_LEASE_TIMEOUT, OPT_TASKS,
                                       OPT_SLURM,     OPT_WAIT,        OPT_STATUS,        OPT_CANCEL};
     bool here = !app_option(a, OPT_ON_ENGINE) || word_is(a, OPT_ON_ENGINE, "here");
     for (size_t i = 0; i < sizeof needs / sizeof *needs && !sweep_of_store(a); i++)
         if (app_option(a, needs[i]))
             return app_usage(a, "--%s needs --store DIR", option_specs[needs[i]].name);
+    if (!sweep_of_store(a) && launched(sizes) > 1)
+        return app_usage(a, "each of the %ld processes would plan every cell; let them share cells with --store DIR",
+                         launched(sizes));
     if (!sweep_of_store(a))
         return EXIT_DONE;
     if (app_option(a, OPT_TIME))
@@ -155,6 +174,11 @@ exit_code sweep_store_run(app *a, const char *strategies, pb_sweep *sweeps, cons
     if (code != EXIT_DONE)
         return code;
     code = add_graphs(a, store, strategies, added);
+    if (code == EXIT_DONE && rank_of() > 0) { /* the first of them shows the results */
+        code = plan_here(a, store);
+        pb_store_close(store);
+        return code;
+    }
     if (code == EXIT_DONE && word_is(a, OPT_ON_ENGINE, "slurm")) {
         code = slurm_submit(a, store);
         if (code == EXIT_DONE && app_option(a, OPT_WAIT)) {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import diffusion, language, plain, senses
+from . import diffusion, held_out, language, plain, senses
 from .case import Case
 
 LIBRARIES: dict[str, dict[str, Callable[[], Case]]] = {
@@ -17,4 +17,7 @@ LIBRARIES: dict[str, dict[str, Callable[[], Case]]] = {
     "torch": plain.MODELS,
 }
 MODELS = {name: build for models in LIBRARIES.values() for name, build in models.items()}
+HELD_OUT = held_out.MODELS
+MODELS |= HELD_OUT
+LIBRARIES["not looked at before"] = HELD_OUT
 LIBRARY = {name: library for library, models in LIBRARIES.items() for name in models}

@@ -77,6 +77,7 @@ typedef struct pb_request {
     /* 0, or the time limit: ctx->stop will end planning this many nanoseconds from now, by ctx->clock_ns. Bounds then
      * take only a part of it. */
     uint64_t time_ns;
+    double gap;     /* stop when a plan is proved to be within this share of the least makespan: 0.05 for 5 % */
     bool time_each; /* pb_compare: time_ns is for each row; else the rows share it equally */
     /* NULL, or a plan of this game, legal under this cap or a larger one, from which a search may start. */
     const pb_moves *start;
@@ -110,6 +111,17 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
 /* A plan in a file, a schedule or a list of computations, for request.start: legal in this game without its cap.
  *   returns  PB_EIO, PB_EFORMAT   it cannot be read; PB_EINVAL: it breaks a rule, or is for another game */
 pb_status pb_start_read(pb_context *ctx, const pb_game *game, const char *path, pb_arena *result, const pb_moves **out);
+
+/* Checkmate's mixed-integer program of a remat game, for other solvers (docs/solvers.md): least recomputation if first
+ * computations keep program order.
+ *   returns PB_EINVAL the program cannot express the game, or there is no cap */
+typedef enum pb_program_form { PB_PROGRAM_MPS, PB_PROGRAM_LP } pb_program_form;
+pb_status pb_program_write(pb_context *ctx, const pb_game *game, pb_program_form form, pb_sink sink);
+/* A solver's solution of that program, as HiGHS, Cbc, SCIP, CPLEX and Gurobi write them, as a verified plan. The cap
+ * must be the one that the program was written with.
+ *   returns PB_EFORMAT it is no solution of this program */
+pb_status pb_solution_plan(pb_context *ctx, const pb_game *game, const pb_request *request, const pb_file_text *file,
+                           pb_arena *result, pb_plan_result *out);
 
 /* Whether this is one strategy, or "all", with options that it has. Values of options are checked when it plans.
  *   returns  PB_EUNKNOWN, PB_EINVAL   with a sentence in ctx->error */

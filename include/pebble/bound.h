@@ -46,13 +46,13 @@ uint64_t pb_bounds_effort_in(double seconds);
 pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds);
 
 /* Bounds of the timed game (docs/bounds.md, "The timed game"). */
-typedef enum pb_timed_why { PB_TIMED_LANE, PB_TIMED_PATH, PB_TIMED_CUT } pb_timed_why;
+typedef enum pb_timed_why { PB_TIMED_LANE, PB_TIMED_PATH, PB_TIMED_CUT, PB_TIMED_STAGES } pb_timed_why;
 typedef struct pb_timed_bounds {
-    uint64_t makespan;     /* no schedule of the game ends before */
-    uint64_t span;         /* nor has any a smaller span */
-    pb_timed_why why;      /* of the makespan: the busiest processor, the longest path, the cut at one moment */
-    pb_node at;            /* the last node of the path, or the one whose first start is the moment; else PB_NO_NODE */
-    bool infeasible;       /* a memory is too small for what starts there, or for computing a needed node */
+    uint64_t makespan; /* no schedule of the game ends before */
+    uint64_t span;     /* nor has any a smaller span */
+    pb_timed_why why;  /* of the makespan: the busiest processor, the longest path, the cut at one moment, a pipeline */
+    pb_node at;        /* the last node of the path, or the one whose first start is the moment; else PB_NO_NODE */
+    bool infeasible;   /* a memory is too small for what starts there, or for computing a needed node */
     pb_node infeasible_at; /* that node; PB_NO_NODE: the start */
     uint32_t memory;       /* too small: it needs at least `needed`, whatever is done */
     uint64_t needed;

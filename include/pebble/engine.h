@@ -99,6 +99,9 @@ typedef struct pb_engine_options {
     uint32_t io_threads; /* for stores and loads; 0: 2 */
     bool no_direct;      /* use the system's page cache, even if the file system supports direct transfers */
     bool no_overlap;     /* wait for every store and load at its move */
+    /* Timed plans: slow_path by memory of the machine, all NULL: anonymous memory. `throttle`: a copy takes at least
+     * as long as its link does by the machine. */
+    bool throttle;
 
     /* Memory of somebody else, for the values that the plan computes in borrowed memory. */
     void *borrowed;
@@ -124,6 +127,9 @@ typedef struct pb_measured {
     uint64_t io_wait_ns; /* how long the run waited for stores and loads */
     /* Time of the threads in stores and loads: more than io_wait_ns if they overlap with computing. */
     uint64_t io_busy_ns;
+    /* Of timed plans: from the first move to the end of the last; how long the processor waited for copies of inputs,
+     * and for room. */
+    uint64_t makespan_ns, stall_copy_ns, stall_memory_ns;
     double flux;         /* bytes in use times nanoseconds, over computing, uncomputing and waiting */
     uint64_t borrowed;   /* max bytes in borrowed memory */
     uint64_t more_bytes; /* max workspace granted at a time beyond what was declared */

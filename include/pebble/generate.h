@@ -12,14 +12,14 @@
 extern "C" {
 #endif
 
-typedef enum pb_param_kind { PB_PARAM_INTEGER, PB_PARAM_REAL, PB_PARAM_WORD } pb_param_kind;
+typedef enum pb_param_kind { PB_PARAM_INTEGER, PB_PARAM_REAL, PB_PARAM_WORD, PB_PARAM_LIST } pb_param_kind;
 
 typedef struct pb_param_spec {
     const char *key; /* also the command's option: --key */
     pb_param_kind kind;
     const char *default_text;
     double min, max;   /* of numbers, inclusive */
-    const char *words; /* of words: "a|b|c" */
+    const char *words; /* of words: "a|b|c"; lists, which have none, are numbers joined by commas, or a word */
     const char *help;
     bool positional; /* may be given without its key, as in `chain 100` */
     /* NULL, or "shape=skewed|random": the parameter is used only if that one has one of these words */

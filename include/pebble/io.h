@@ -62,6 +62,7 @@ typedef struct pb_read_options {
     bool train;            /* a training step: loss over the first output, gradients of all parameters */
     const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */
     const char *grads;     /* of a training step: accumulate (NULL), keep or update */
+    const char *attention; /* of a model: fused (NULL), one kernel, or separate, as in the file */
 } pb_read_options;
 /* ctx->log reports what a reader leaves out or cuts, and a graph without inputs. PB_EINVAL if
  * an option does not fit the file. */
@@ -78,6 +79,15 @@ pb_status pb_machine_write(pb_context *ctx, const pb_machine *m, pb_sink sink);
  * is how many there are now. */
 pb_status pb_machine_samples_read(pb_context *ctx, pb_source source, pb_arena *result, pb_machine_sample **samples,
                                   uint32_t *count);
+
+/* An instance of a pipeline as parameters of the family `stages`: JSON, with one instance or several in `instances`, or
+ * a table of measured values with a line for each part of the model (docs/stages.md).
+ *   in       name     of the instance; NULL: the file has only one
+ *   out      out      texts are in `result`; the family checks the values
+ *   returns  PB_EUNKNOWN there is no instance of that name, with all names */
+#define PB_STAGES_OPTIONS 16
+pb_status pb_stages_read(pb_context *ctx, pb_source source, const char *name, pb_arena *result,
+                         pb_option out[PB_STAGES_OPTIONS], uint32_t *count);
 
 /* json or binary; node references by name need the graph. Checks syntax and ranges, not the rules. */
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,

@@ -40,7 +40,9 @@ typedef struct pb_lifetimes {
  * order of nodes; what is in memory at the end lives to time count + 1. A value that a move removes is still in memory
  * during it. Results of one move are in the order node, by-products, workspace (PB_NO_NODE). A value that overwrites
  * another one shares its place. Sizes are rounded up to multiples of `align`, a power of two. Values without a size
- * have no lifetime, nor have values in borrowed memory. With `align` 1 the sizes at the time of a move add up to
+ * have no lifetime, nor have values in borrowed memory. In the timed game: in the memory of its one
+ * processor; what a computation holds only while it runs lives until the first later move that starts when it has
+ * ended. With `align` 1 the sizes at the time of a move add up to
  * the verifier's memory during it.
  *   returns PB_ERANGE if a size cannot be rounded up, or there are 2^32 lifetimes */
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,

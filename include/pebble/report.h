@@ -53,6 +53,10 @@ pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink)
  * (docs/adjoint.md).
  *   returns PB_EINVAL  another game or graph; ctx->error names the difference */
 pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* Pipelines: a line for each device with its steps in order, as torch's _PipelineScheduleRuntime._load_csv reads them
+ * (docs/stages.md). ctx->log reports what cannot be expressed.
+ *   returns PB_EINVAL  another graph; ctx->error names the difference */
+pb_status pb_pipeline_csv_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 
 /* Why values are kept or recomputed. `node` PB_NO_NODE: the whole plan. */
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);

@@ -30,12 +30,21 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
 pb_status pb_run_program_order(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
                                const pb_certificate **out);
 
+/* A machine with one processor and a second memory at `path`, with the link rates that are measured there. */
+pb_status pb_run_links(pb_context *ctx, const char *path, pb_arena *result, const pb_machine **out);
+/* Turns *game, of a profiled workload, into the timed game: computations take their costs, on the machine's first
+ * processor, copies what its links take. The machine's time unit is that of the costs. */
+pb_status pb_run_timed_game(pb_context *ctx, const pb_machine *m, pb_arena *result, pb_game *game);
+
 typedef struct pb_run_options {
     uint64_t steps;            /* 0 counts as 1 */
     uint64_t max_bytes;        /* of addresses; 0: what the plan needs */
     const pb_packing *packing; /* as in pb_engine_options */
     bool cold;                 /* without an extra first step that warms up and is not counted */
-    const char *slow_path;     /* tiered plans: a folder, or the beginning of a file name, for all tiers */
+    /* Tiered and timed plans: a folder, or the beginning of a file name, for all slow memories. NULL in a timed plan:
+     * anonymous memory. */
+    const char *slow_path;
+    bool throttle; /* timed plans: as in pb_engine_options */
     /* How to replan a run whose kernels need more workspace than declared; NULL: the run ends. */
     const pb_request *replan;
     /* NULL, or called after each step, while its memory is still valid. */
@@ -53,12 +62,13 @@ typedef struct pb_run_figures {
     pb_spread time;                /* of a step, without filling given values */
     /* Time before the first computation; in kernels; in recomputations. */
     uint64_t fill_ns, kernel_ns, recompute_ns;
-    double flux;                         /* byte x ns, over kernels and waiting */
-    uint64_t stored_bytes, loaded_bytes; /* of a step */
-    uint64_t io_wait_ns, io_busy_ns;     /* time that the run waited for slow memory; that slow memory was busy */
-    uint64_t more_bytes, replanned;      /* max workspace at a time beyond what was declared; replans in all steps */
-    const char (*digest)[PB_HASH_TEXT];  /* of the results after each step */
-    char text[PB_RUN_TEXT];              /* the workload's line about the last step */
+    double flux;                                          /* byte x ns, over kernels and waiting */
+    uint64_t stored_bytes, loaded_bytes;                  /* of a step */
+    uint64_t makespan_ns, stall_copy_ns, stall_memory_ns; /* as in pb_measured; medians */
+    uint64_t io_wait_ns, io_busy_ns;    /* time that the run waited for slow memory; that slow memory was busy */
+    uint64_t more_bytes, replanned;     /* max workspace at a time beyond what was declared; replans in all steps */
+    const char (*digest)[PB_HASH_TEXT]; /* of the results after each step */
+    char text[PB_RUN_TEXT];             /* the workload's line about the last step */
 } pb_run_figures;
 
 /* After pb_run_plan_make found no plan: the smallest cap for which a plan with addresses is known. `infeasible`:

@@ -78,8 +78,8 @@ typedef struct pb_limits {
 } pb_limits;
 pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits);
 
-/* How files are read: inputs, dims, batch, train, optimizer and grads. Names of dims are copied to `arena`. In dims
- * newlines separate if there are any, else commas. */
+/* How files are read: inputs, dims, batch, train, optimizer, grads and attention. Names of dims are copied to `arena`.
+ * In dims newlines separate if there are any, else commas. */
 pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_read_options *options);
 
 /* A whole number from 0 to `max`. */

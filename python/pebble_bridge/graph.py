@@ -185,6 +185,7 @@ class Graph(Stated):
         train: bool = False,
         optimizer: str | None = None,
         grads: str | None = None,
+        attention: str | None = None,
     ) -> Graph:
         """Read a graph in any supported format: JSON, DOT, CSV, .bench, BLIF, AIGER, ONNX.
 
@@ -204,6 +205,9 @@ class Graph(Stated):
             With `train`: the optimizer whose state is part of the fixed memory.
         grads : {"accumulate", "keep", "update"}, optional
             With `train`: how to treat the gradients of parameters.
+        attention : {"fused", "separate"}, optional
+            Attention that an ONNX model computes by products and a softmax: as one kernel that keeps no scores (default),
+            or operator by operator.
         """
         session = Session(
             inputs=inputs,
@@ -212,6 +216,7 @@ class Graph(Stated):
             train=1 if train else None,
             optimizer=optimizer,
             grads=grads,
+            attention=attention,
         )
         path = None
         if isinstance(source, (bytes, bytearray, memoryview)):

@@ -236,3 +236,25 @@ def test_the_example_in_the_docs_runs(root) -> None:
     text = (root / "docs" / "jax.md").read_text()
     code = text.split("```python\n", 1)[1].split("```", 1)[0]
     exec(compile(code, "docs/jax.md", "exec"), {})  # the page's own code
+
+
+@pytest.mark.parametrize("model", ["mlp", "transformer"])
+def test_a_plan_is_not_worse_than_saving_products_in_the_same_memory(model: str) -> None:
+    from pebble_bridge.jax._policy import Choice, Model
+    from pebble_bridge.jax._search import NEVER, Search
+
+    loss, args = MODELS[model]()
+    captured = pj.capture(loss, *args)
+    graph = captured.graph
+    made = Model(captured.nodes, graph.keep, graph.fixed_size, len(captured.forward.equations))
+    dots = made.replay(Choice(Search(made, graph, None, 1).products(), NEVER))
+    best, _ = Search(made, graph, dots.peak, 1).run()
+    assert best is not None and made.replay(best).work <= dots.work and made.replay(best).peak <= dots.peak
+
+
+def test_a_budget_may_be_a_share_of_temporary_memory() -> None:
+    loss, args = MODELS["mlp"]()
+    smaller = pj.remat(loss, *args, budget="60% temporary", compare=0, effort=50_000)
+    report = smaller.report
+    assert abs(report.budget - report.fixed - 0.6 * (report.written_peak - report.fixed)) < 64  # results count as fixed
+    assert report.peak <= report.budget

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "bound/stages_bound.h"
 #include "bound/timed_cut.h"
 
 enum { DEFAULT_EFFORT = 300000000 };
@@ -130,6 +131,21 @@ static pb_status bound_paths(bounder *b, pb_arena *scratch)
     return PB_OK;
 }
 
+/* Of a pipeline, if the game is one. */
+static pb_status bound_stages(bounder *b, pb_arena *scratch)
+{
+    pbi_stages s;
+    const char *why;
+    pb_status status = pbi_stages_find(b->ctx, b->game, scratch, &s, &why);
+    if (status != PB_OK || why)
+        return status;
+    uint64_t makespan = pbi_stages_bound(&s, PB_OBJECTIVE_MAKESPAN), span = pbi_stages_bound(&s, PB_OBJECTIVE_SPAN);
+    b->out->why = makespan > b->out->makespan ? PB_TIMED_STAGES : b->out->why;
+    b->out->makespan = makespan > b->out->makespan ? makespan : b->out->makespan;
+    b->out->span = span > b->out->span ? span : b->out->span;
+    return PB_OK;
+}
+
 pb_status pb_timed_bounds_make(pb_context *ctx, const pb_game *game, uint64_t effort, pb_timed_bounds *out)
 {
     pb_timed_bounds found = {.why = PB_TIMED_LANE, .at = PB_NO_NODE, .infeasible_at = PB_NO_NODE};
@@ -141,6 +157,8 @@ pb_status pb_timed_bounds_make(pb_context *ctx, const pb_game *game, uint64_t ef
         bound_lanes(&b);
         status = bound_paths(&b, &scratch);
     }
+    if (status == PB_OK)
+        status = bound_stages(&b, &scratch);
     uint64_t before = found.makespan;
     if (status == PB_OK && !found.infeasible)
         status = pbi_timed_cut(ctx, game, effort ? effort : DEFAULT_EFFORT, &found.makespan, &found.at);

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "engine/engine_parts.h"
+#include "engine/timed.h"
 
 #include <string.h>
 
@@ -133,6 +134,8 @@ static pb_status take_block(pb_engine *e)
 static pb_status open_slow(pb_engine *e, const pbi_slow_calls *calls)
 {
     bool io = false;
+    if (e->whole.game->kind == PB_GAME_TIMED)
+        return pbi_timed_open(e, calls);
     for (pb_step k = 0; k < e->whole.moves->count && e->slot; k++)
         io |= e->whole.moves->move[k].op == PB_STORE || e->whole.moves->move[k].op == PB_LOAD;
     if (!io && !(e->slot && e->options.replan && e->options.slow_path[0]))
@@ -164,6 +167,8 @@ pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_k
     atomic_init(&e->lowered, UINT64_MAX);
     pb_arena_init(&e->remainder_arena, ctx);
     pb_status status = check_kernels(e, pb_certificate_moves(plan));
+    if (status == PB_OK && pb_certificate_game(plan)->kind == PB_GAME_TIMED)
+        status = pbi_timed_check(ctx, plan, options);
     if (status == PB_OK)
         status = assign(e, plan);
     if (status == PB_OK)

@@ -50,6 +50,8 @@ pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *op
 /* The loads that can start early: their places are free, and memory stays within the peak. */
 pb_status pbi_phase_find_prefetches(pb_context *ctx, pb_arena *arena, pbi_phase *phase);
 
+typedef struct pbi_timed pbi_timed;
+
 /* A running store or load. */
 typedef struct pbi_pending {
     pbi_transfer transfer;
@@ -115,6 +117,7 @@ struct pb_engine {
     uint64_t last_ns;                /* when the last timed action ended */
     pb_measured m;
 
+    struct pbi_timed *timed; /* of timed plans; else NULL */
     pbi_slow *slow;
     pbi_pending room[PBI_MAX_PENDING], *pending[PBI_MAX_PENDING]; /* in the order they started */
     uint32_t pending_count;

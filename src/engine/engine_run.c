@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "engine/checksum.h"
+#include "engine/timed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -498,7 +499,7 @@ pb_status pb_engine_run(pb_engine *e, pb_measured *out)
 {
     uint64_t from = pbi_now(e);
     pb_arena_release(&e->remainder_arena);
-    pb_status status = run(e);
+    pb_status status = e->timed ? pbi_timed_run(e) : run(e);
     e->m.total_ns = pbi_now(e) - from;
     atomic_store(&e->lowered, UINT64_MAX);
     if (status == PB_OK)

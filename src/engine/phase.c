@@ -1,5 +1,6 @@
 /* phase.c -- assigns addresses to a certified schedule: in the block, in borrowed memory, in the files. */
 #include "engine/engine_parts.h"
+#include "engine/timed.h"
 
 #include "base/checked.h"
 #include "base/context.h"
@@ -9,7 +10,8 @@
 /* Fixed memory is in use all the time, so it can have offset 0. Values below it move up. */
 static void fixed_first(pbi_phase *phase)
 {
-    if (!phase->game->graph->fixed_size)
+    bool fixed = phase->lives.count && phase->lives.life[0].node == PB_NO_NODE && phase->lives.life[0].from == 0;
+    if (!fixed)
         return;
     uint64_t at = phase->packing.offset[0];
     for (uint32_t i = 1; i < phase->lives.count; i++)
@@ -114,7 +116,9 @@ pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *o,
     if (status == PB_OK && phase.lent.count)
         status = pb_pack(ctx, &phase.lent, &(pb_pack_options){.cap = phase.game->borrow, .seed = 1}, arena,
                          &phase.lent_packing);
-    if (status == PB_OK)
+    if (status == PB_OK && phase.game->kind == PB_GAME_TIMED)
+        status = pbi_timed_files(ctx, &phase, arena);
+    else if (status == PB_OK)
         status = assign_files(ctx, &phase, first, arena);
     if (status == PB_OK && phase.game->kind == PB_GAME_TIERED && !o->no_overlap)
         status = pbi_phase_find_prefetches(ctx, arena, &phase);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,6 +168,14 @@ static void transfer(const pbi_slow *s, pbi_transfer *t, unsigned char *buffer)
     t->busy_ns = s->clock_ns ? s->clock_ns(s->clock_state) - from : 0;
 }
 
+void pbi_slow_transfer(pbi_slow *s, pbi_transfer *t, uint32_t number)
+{
+    t->differs = false;
+    t->error = 0;
+    transfer(s, t, s->hand[number].buffer);
+    t->done = true;
+}
+
 static void *work(void *state)
 {
     hand *h = state;
@@ -271,6 +280,17 @@ static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, s
     return PB_OK;
 }
 
+static pb_status make_memory(pb_context *ctx, slow_file *out)
+{
+    char text[128];
+    int file = memfd_create("pebble-slow", MFD_CLOEXEC);
+    if (file < 0)
+        return pbi_fail(ctx, PB_EIO, "there is no memory for copies: %s; name a folder for them",
+                        strerror_r(errno, text, sizeof text));
+    *out = (slow_file){.file = file, .name = "memory"};
+    return PB_OK;
+}
+
 /* Direct if the file system supports it: some refuse the flag, others the first write. */
 static void make_direct(slow_file *f, unsigned char *buffer)
 {
@@ -289,14 +309,14 @@ static pb_status open_files(pb_context *ctx, pb_arena *arena, const pbi_slow_opt
     const char *path = NULL;
     for (uint32_t t = 0; t < o->tier_count; t++) {
         path = o->path[t] ? o->path[t] : path;
-        if (!path)
+        if (!path && !o->in_memory)
             return pbi_fail(ctx, PB_EINVAL, "slow tier %u needs a file, but no path was given; give one",
                             (unsigned)t + 1);
-        pb_status status = make_file(ctx, arena, path, &s->file[t]);
+        pb_status status = o->in_memory ? make_memory(ctx, &s->file[t]) : make_file(ctx, arena, path, &s->file[t]);
         if (status != PB_OK)
             return status;
         s->file_count++;
-        if (!o->no_direct)
+        if (!o->no_direct && !o->in_memory)
             make_direct(&s->file[t], s->hand[0].buffer);
     }
     return PB_OK;
@@ -333,7 +353,8 @@ pb_status pbi_slow_open(pb_context *ctx, pb_arena *arena, const pbi_slow_options
     pthread_cond_init(&s->finished, NULL);
     pb_status status = open_files(ctx, arena, o, s);
     if (status == PB_OK) {
-        start_hands(s);
+        if (!o->by_caller)
+            start_hands(s);
         *out = s;
     } else {
         pbi_slow_close(s);

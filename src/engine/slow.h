@@ -38,6 +38,8 @@ typedef struct pbi_slow_options {
     const char *const *path; /* by tier */
     uint32_t tier_count, threads;
     bool no_direct;
+    bool in_memory;              /* files of anonymous memory; paths do not count */
+    bool by_caller;              /* no threads: `threads` of the caller's call pbi_slow_transfer */
     const pbi_slow_calls *calls; /* NULL: the system's */
 } pbi_slow_options;
 
@@ -51,6 +53,8 @@ void pbi_slow_close(pbi_slow *s);
 void pbi_slow_begin(pbi_slow *s, pbi_transfer *t);
 bool pbi_slow_is_done(pbi_slow *s, const pbi_transfer *t);
 void pbi_slow_wait(pbi_slow *s, const pbi_transfer *t);
+/* A whole transfer in this thread, which is this number of those that were announced. */
+void pbi_slow_transfer(pbi_slow *s, pbi_transfer *t, uint32_t number);
 /* For a transfer that was waited for: PB_OK, or PB_EIO with a message that names the value, the file and the offset. */
 pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer *t, const char *name);
 

@@ -11,6 +11,7 @@
     {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, false, NULL},
 #define REAL(key, default_text, min, max, help) {key, PB_PARAM_REAL, default_text, min, max, NULL, help, false, NULL},
 #define WORD(key, default_text, words, help) {key, PB_PARAM_WORD, default_text, 0, 0, words, help, false, NULL},
+#define LIST(key, default_text, help) {key, PB_PARAM_LIST, default_text, 0, 0, NULL, help, false, NULL},
 #define MAIN_WITH(key, default_text, min, max, with, help) \
     {key, PB_PARAM_INTEGER, default_text, min, max, NULL, help, true, with},
 #define INTEGER_WITH(key, default_text, min, max, with, help) \
@@ -27,6 +28,7 @@
 #undef INTEGER
 #undef REAL
 #undef WORD
+#undef LIST
 #undef MAIN_WITH
 #undef INTEGER_WITH
 #undef REAL_WITH
@@ -36,6 +38,7 @@
 #define INTEGER(key, default_text, min, max, help)
 #define REAL(key, default_text, min, max, help)
 #define WORD(key, default_text, words, help)
+#define LIST(key, default_text, help)
 #define MAIN_WITH(key, default_text, min, max, with, help)
 #define INTEGER_WITH(key, default_text, min, max, with, help)
 #define REAL_WITH(key, default_text, min, max, with, help)
@@ -115,6 +118,7 @@ pb_status pb_generate(pb_context *ctx, const char *family, const pb_option *para
         return status;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
+    values.result = result;
     status = build(ctx, &values, builder, &scratch);
     pb_arena_release(&scratch);
     if (status == PB_OK)

@@ -15,6 +15,7 @@ typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_bu
 #define INTEGER(key, default_text, min, max, help)
 #define REAL(key, default_text, min, max, help)
 #define WORD(key, default_text, words, help)
+#define LIST(key, default_text, help)
 #define MAIN_WITH(key, default_text, min, max, with, help)
 #define INTEGER_WITH(key, default_text, min, max, with, help)
 #define REAL_WITH(key, default_text, min, max, with, help)
@@ -25,6 +26,7 @@ typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_bu
 #undef INTEGER
 #undef REAL
 #undef WORD
+#undef LIST
 #undef MAIN_WITH
 #undef INTEGER_WITH
 #undef REAL_WITH

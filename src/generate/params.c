@@ -85,6 +85,10 @@ static pb_status read_value(pb_context *ctx, const pb_family *family, const pb_p
             return pbi_fail(ctx, PB_EINVAL, "%s: %s must be one of %s, not '%.60s'", family->name, spec->key,
                             spec->words, text);
         break;
+    case PB_PARAM_LIST: /* the family reads it */
+        out->word = text;
+        out->word_length = strlen(text);
+        break;
     }
     return inside ? PB_OK : refuse_number(ctx, PB_ERANGE, family, spec, text);
 }
@@ -160,6 +164,7 @@ static bool same_value(const pb_param_spec *spec, const pbi_param_value *a, cons
     case PB_PARAM_INTEGER: return a->integer == b->integer;
     case PB_PARAM_REAL: return !(a->real < b->real) && !(a->real > b->real);
     case PB_PARAM_WORD: return a->word == b->word;
+    case PB_PARAM_LIST: return strcmp(a->word, b->word) == 0;
     }
     return false;
 }
@@ -210,6 +215,8 @@ uint64_t pbi_param_integer(const pbi_params *p, const char *key)
 
 double pbi_param_real(const pbi_params *p, const char *key) { return find_value(p, key, PB_PARAM_REAL)->real; }
 
+const char *pbi_param_list(const pbi_params *p, const char *key) { return find_value(p, key, PB_PARAM_LIST)->word; }
+
 bool pbi_param_is(const pbi_params *p, const char *key, const char *word)
 {
     const pbi_param_value *value = find_value(p, key, PB_PARAM_WORD);
@@ -237,6 +244,7 @@ pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena
         switch (p->family->params[i].kind) {
         case PB_PARAM_INTEGER: pbi_out_u64(&out, value->integer); break;
         case PB_PARAM_REAL: pbi_out_json_real(&out, value->real); break;
+        case PB_PARAM_LIST:
         case PB_PARAM_WORD: pbi_out_bytes(&out, value->word, value->word_length); break;
         }
     }

@@ -23,6 +23,7 @@ typedef struct pbi_param_value {
 
 typedef struct pbi_params {
     const pb_family *family;
+    pb_arena *result; /* of the graph, for a machine that it carries */
     pbi_param_value values[PBI_MAX_PARAMS];
 } pbi_params;
 
@@ -35,6 +36,7 @@ pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_opt
 /* The key must be one of the family's, of that kind. */
 uint64_t pbi_param_integer(const pbi_params *p, const char *key);
 double pbi_param_real(const pbi_params *p, const char *key);
+const char *pbi_param_list(const pbi_params *p, const char *key);
 bool pbi_param_is(const pbi_params *p, const char *key, const char *word);
 /* Whether the family has this key. For code that several families share. */
 bool pbi_params_has(const pbi_params *p, const char *key);

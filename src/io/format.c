@@ -231,6 +231,8 @@ static pb_status note_reading(pb_context *ctx, const pb_read_options *o, bool mo
         pbi_out_format(&out, " optimizer=%.20s", o->optimizer);
     if (model && o->grads)
         pbi_out_format(&out, " grads=%.20s", o->grads);
+    if (model && o->attention)
+        pbi_out_format(&out, " attention=%.20s", o->attention);
     pb_status status = pbi_out_finish(&out);
     if (status != PB_OK || !text.length)
         return status;

@@ -20,6 +20,7 @@ typedef struct maker {
     pb_lifetime *life;
     uint64_t count, room;
     uint32_t places;
+    uint32_t memory; /* of the timed game: the processor's */
 } maker;
 
 static pb_status reserve(maker *m)
@@ -74,12 +75,34 @@ static void end(maker *m, uint64_t time, pb_node v)
 static pb_status at_start(maker *m)
 {
     const pb_graph *g = m->game->graph;
-    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, NEW_PLACE);
+    const pb_timing *t = m->game->kind == PB_GAME_TIMED ? m->game->timing : NULL;
+    pb_status status = begin(m, 0, PB_NO_NODE, t ? t->fixed[m->memory] : g->fixed_size, NEW_PLACE);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
-        if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW))
+        bool here = t ? t->start[v] == m->memory : !(g->flags[v] & PB_NODE_GIVEN_SLOW);
+        if ((g->flags[v] & PB_NODE_GIVEN) && here)
             status = begin(m, 0, v, g->size[v], NEW_PLACE);
     }
     return status;
+}
+
+/* When what move k holds only while it runs is available again. In the timed game: with the first move that starts
+ * when it has ended, or later. */
+static uint64_t end_time(const maker *m, pb_step k)
+{
+    const pb_moves *moves = m->moves;
+    const pb_timing *t = m->game->timing;
+    if (m->game->kind != PB_GAME_TIMED)
+        return k + 2;
+    const pb_move *move = &moves->move[k];
+    uint64_t time =
+        move->by ? t->recipe[m->game->graph->recipe_start[move->node] + move->by - 1] : t->duration[move->node];
+    uint64_t end = moves->when[k].at + time;
+    pb_step low = k, high = moves->count; /* at `low` it runs, at `high` it does not */
+    while (high - low > 1) {
+        pb_step middle = low + (high - low) / 2;
+        *(moves->when[middle].at < end ? &low : &high) = middle;
+    }
+    return high + 1;
 }
 
 static pb_status compute(maker *m, pb_step k, pb_node v)
@@ -96,7 +119,7 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
     if (over != PB_NO_NODE) {
         if (m->open[over] < ELSEWHERE)
             place = m->life[m->open[over]].place;
-        end(m, k + 2, over);
+        end(m, end_time(m, k), over);
     }
     if (m->open[v] == NOT_THERE) /* else it is recomputed for its by-products */
         status = begin(m, k + 1, v, g->size[v], place);
@@ -112,7 +135,7 @@ static pb_status work_space(maker *m, pb_step k, pb_node v)
     uint64_t size = pb_graph_way(m->game->graph, v, m->moves->move[k].by).workspace;
     pb_status status = begin(m, k + 1, PB_NO_NODE, size, NEW_PLACE);
     if (m->count > before)
-        m->life[before].to = k + 2;
+        m->life[before].to = end_time(m, k);
     return status;
 }
 
@@ -121,6 +144,13 @@ static pb_status play(maker *m, pb_step k)
     const pb_move *move = &m->moves->move[k];
     pb_node v = move->node;
     pb_status status = PB_OK;
+    bool timed = m->game->kind == PB_GAME_TIMED;
+    if (timed && move->op == PB_COPY)
+        return m->game->timing->machine->links[m->moves->when[k].place].to == m->memory
+                   ? begin(m, k + 1, v, m->game->graph->size[v], NEW_PLACE)
+                   : PB_OK;
+    if (timed && move->op == PB_FREE && m->moves->when[k].place != m->memory)
+        return PB_OK;
     switch (move->op) {
     case PB_COMPUTE: status = compute(m, k, v); return status == PB_OK ? work_space(m, k, v) : status;
     case PB_UNCOMPUTE:
@@ -170,15 +200,21 @@ static pb_status make(maker *m, bool borrowed, pb_lifetimes *out)
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                             pb_arena *result, pb_lifetimes *out)
 {
-    pb_status untimed = pbi_untimed(ctx, game, "addresses, and running a plan");
+    bool several = game->kind == PB_GAME_TIMED && game->timing->machine->processor_count > 1;
+    pb_status untimed = several ? pbi_untimed(ctx, game, "addresses, and running a plan on several processors") : PB_OK;
     maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    if (game->kind == PB_GAME_TIMED)
+        m.memory = game->timing->machine->processors[0].memory;
     return untimed != PB_OK ? untimed : make(&m, false, out);
 }
 
 pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                                 pb_arena *result, pb_lifetimes *out)
 {
-    pb_status untimed = pbi_untimed(ctx, game, "addresses, and running a plan");
     maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
-    return untimed != PB_OK ? untimed : make(&m, true, out);
+    if (game->kind == PB_GAME_TIMED) { /* there is none */
+        *out = (pb_lifetimes){.align = align};
+        return PB_OK;
+    }
+    return make(&m, true, out);
 }

@@ -55,6 +55,7 @@ typedef struct pbi_plan_options {
     uint64_t seed;
     uint32_t threads;
     bool patient;             /* continue until time or ticks run out */
+    double gap;               /* a plan that is proved to be within this share of the least work is enough */
     uint64_t end_ns;          /* 0, or when the context will stop, by its clock: for solvers that seldom poll */
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
@@ -67,7 +68,8 @@ typedef struct pbi_plan_options {
      * those for larger caps. */
     const pb_moves *sequential;
     uint32_t sequential_count;
-    bool sequential_fits; /* the first one is for the cap */
+    bool sequential_fits;   /* the first one is for the cap */
+    const pb_moves *tiered; /* NULL, or a plan of the tiered game for the cap, with the first two memories */
 
     /* NULL, or a callback for each plan found on the way. The calling thread runs it, often, so it must be quick.
      * Plans need not be better than all before. */

@@ -40,6 +40,12 @@ static pb_status write_actions(pb_context *ctx, const pb_certificate *c, const p
     return pb_actions_write(ctx, c, sink);
 }
 
+static pb_status write_pipeline(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink)
+{
+    (void)s;
+    return pb_pipeline_csv_write(ctx, c, sink);
+}
+
 static pb_status write_explanation(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink)
 {
     (void)s;
@@ -54,6 +60,7 @@ static const pb_plan_form forms[] = {
     {"svg", "memory over time as a picture, stacked by group", write_svg},
     {"trace", "a trace for Perfetto and Chrome", write_trace},
     {"actions", "the actions of an adjoint code, one line each", write_actions},
+    {"torch-pipeline", "a pipeline's steps by device, for torch", write_pipeline},
     {"explain", "why values are kept or recomputed, as text", write_explanation},
 };
 enum { FORM_COUNT = sizeof forms / sizeof *forms };

@@ -35,6 +35,8 @@ static void csv_row(pbi_out *out, const pbi_walk *w)
         pbi_out_u64(out, w->move.tier);
     else if (w->move.flags & PB_MOVE_BORROW)
         pbi_out_text(out, "borrow");
+    else if (w->move.by)
+        pbi_out_format(out, "recipe %u", (unsigned)w->move.by);
     pbi_out_char(out, ',');
     pbi_out_u64(out, w->cost);
     pbi_out_char(out, ',');

@@ -50,7 +50,7 @@ static pb_status make_parts(pb_context *ctx, const pbi_folder *folder)
     }
     /* Last, so that a store with this file is complete. */
     pbi_bytes word = {store_word, sizeof store_word - 1};
-    return status == PB_OK ? pbi_folder_write(ctx, folder, "store", "store.new", word) : status;
+    return status == PB_OK ? pbi_folder_write(ctx, folder, "store", NULL, word) : status;
 }
 
 pb_status pbi_folder_open(pb_context *ctx, const char *path, bool create, pb_arena *arena, pbi_folder *out)
@@ -132,10 +132,16 @@ static bool sync_parent(const pbi_folder *folder, const char *name)
 pb_status pbi_folder_write(pb_context *ctx, const pbi_folder *folder, const char *name, const char *temporary,
                            pbi_bytes content)
 {
-    char line[128];
+    char line[128], own[PBI_PATH_ROOM], mark[PBI_WORKER_TEXT];
     pb_status status = seal_of(ctx, content, line);
+    if (status == PB_OK && !temporary)
+        status = pbi_folder_mark(ctx, mark);
     if (status != PB_OK)
         return status;
+    if (!temporary) {
+        snprintf(own, sizeof own, "%.200s.%s.new", name, mark);
+        temporary = own;
+    }
     int file = openat(folder->file, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return pbi_folder_fail(ctx, folder, name, "written", errno);
@@ -225,6 +231,21 @@ pb_status pbi_folder_list(pb_context *ctx, const pbi_folder *folder, const char 
 }
 
 /* ---- keys ---- */
+
+pb_status pbi_folder_mark(pb_context *ctx, char mark[PBI_WORKER_TEXT])
+{
+    unsigned char bytes[PBI_WORKER_TEXT / 2];
+    int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? -1 : read(file, bytes, sizeof bytes);
+    int error = errno;
+    if (file >= 0)
+        close(file);
+    if (count != (ssize_t)sizeof bytes)
+        return pbi_folder_fail(ctx, &(pbi_folder){.path = "/dev/urandom"}, "", "read", count < 0 ? error : EIO);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
+    return PB_OK;
+}
 
 pb_status pbi_key_of(pb_context *ctx, pbi_bytes content, char key[PBI_KEY_TEXT])
 {

@@ -27,12 +27,13 @@ pb_status pbi_folder_fail(pb_context *ctx, const pbi_folder *folder, const char 
 /* Creates a folder below the store, if it is not there. */
 pb_status pbi_folder_add(pb_context *ctx, const pbi_folder *folder, const char *name);
 
-/* Writes a file with a line in front that states length and SHA-256 of the bytes, under the temporary name, and gives
- * it its name when it is on the disk. */
 typedef struct pbi_bytes {
     const char *bytes;
     size_t length;
 } pbi_bytes;
+
+/* Writes a file with a line in front that states length and SHA-256 of the bytes, under the temporary name, and gives
+ * it its name when it is on the disk. `temporary` NULL: a name that no other process uses. */
 pb_status pbi_folder_write(pb_context *ctx, const pbi_folder *folder, const char *name, const char *temporary,
                            pbi_bytes content);
 
@@ -50,6 +51,8 @@ bool pbi_folder_remove(const pbi_folder *folder, const char *name);
 typedef pb_status (*pbi_each_name)(void *state, const char *name);
 pb_status pbi_folder_list(pb_context *ctx, const pbi_folder *folder, const char *name, pbi_each_name each, void *state);
 
+/* 16 hexadecimal digits that no other process has. */
+pb_status pbi_folder_mark(pb_context *ctx, char mark[PBI_WORKER_TEXT]);
 /* The first 32 hexadecimal digits of the SHA-256 of the bytes. */
 pb_status pbi_key_of(pb_context *ctx, pbi_bytes content, char key[PBI_KEY_TEXT]);
 /* The shard of a key: its first two digits. */

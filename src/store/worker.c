@@ -77,17 +77,10 @@ static void file_of(const char *id, char name[PBI_PATH_ROOM]) { snprintf(name, P
 
 pb_status pbi_worker_begin(pb_context *ctx, const pbi_folder *folder, uint32_t threads, pbi_worker *out)
 {
-    unsigned char bytes[8];
     *out = (pbi_worker){.folder = folder, .threads = threads};
-    int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    ssize_t count = file < 0 ? -1 : read(file, bytes, sizeof bytes);
-    int error = errno;
-    if (file >= 0)
-        close(file);
-    if (count != (ssize_t)sizeof bytes)
-        return pbi_folder_fail(ctx, &(pbi_folder){.path = "/dev/urandom"}, "", "read", count < 0 ? error : EIO);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(out->id + 2 * i, 3, "%02x", bytes[i]);
+    pb_status status = pbi_folder_mark(ctx, out->id);
+    if (status != PB_OK)
+        return status;
     pbi_worker_process(out->process);
     if (gethostname(out->host, sizeof out->host) != 0)
         snprintf(out->host, sizeof out->host, "?");

@@ -90,12 +90,14 @@ typedef enum pbi_op_kind {
     PBI_OP_MUL,
     PBI_OP_DIV,
     PBI_OP_POW,
-    PBI_OP_SLOPE,   /* a slope below 0 */
-    PBI_OP_WHERE,   /* by its first input */
-    PBI_OP_PICKED,  /* by the indices in its second input */
-    PBI_OP_SORTED,  /* by the indices it saved */
-    PBI_OP_SCALES,  /* a normalisation by known statistics: factor and term per channel */
-    PBI_OP_BLOCKED, /* no gradient: comparisons, indices, rounding */
+    PBI_OP_SLOPE,     /* a slope below 0 */
+    PBI_OP_WHERE,     /* by its first input */
+    PBI_OP_PICKED,    /* by the indices in its second input */
+    PBI_OP_SORTED,    /* by the indices it saved */
+    PBI_OP_SCALES,    /* a normalisation by known statistics: factor and term per channel */
+    PBI_OP_SCORES,    /* a loss over classes: its gradient reads labels and what it saved, not the scores */
+    PBI_OP_RECURRENT, /* steps in one kernel; so are all gradients, of inputs and parameters */
+    PBI_OP_BLOCKED,   /* no gradient: comparisons, indices, rounding */
     PBI_OP_KINDS
 } pbi_op_kind;
 

@@ -92,7 +92,8 @@ static pb_node pass_or_emit(pbi_tape *t, const pbi_tape_record *o, uint32_t i, b
     return passes ? out->grad : emit_input_gradient(t, o, i, alone, owner);
 }
 
-static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node *grads)
+/* Returns the node that computes all of them, if one does. */
+static pb_node emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node *grads)
 {
     const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
     pb_node owner = PB_NO_NODE;
@@ -110,6 +111,7 @@ static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node 
     for (uint32_t i = 0; i < o->in_count; i++)
         if (grads[i] != PB_NO_NODE)
             contribute(t, o->in[i], grads[i], 0);
+    return owner;
 }
 
 /* ".dw", ".db", ".db2", ".db3"...: the digits after the name of an operation's parameter number `number`. */
@@ -154,9 +156,9 @@ static pb_node emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o, uint3
     return dw;
 }
 
-static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
+/* `owner`: the node that also computes them, or PB_NO_NODE. */
+static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node owner)
 {
-    pb_node owner = PB_NO_NODE;
     uint32_t number = 0;
     for (uint32_t i = 0; i < o->in_count; i++) {
         if (!pbi_tape_needs_gradient(t, o, i, true))
@@ -237,8 +239,8 @@ pb_status pbi_tape_backward(pbi_tape *t)
             pbi_emit_target(t->emit, t->values[o->out].node);
         else if (!gradient_arrives(t, o))
             continue;
-        emit_input_gradients(t, o, grads);
-        emit_weight_gradients(t, o);
+        pb_node all = emit_input_gradients(t, o, grads);
+        emit_weight_gradients(t, o, pbi_tape_rules[o->op.kind].joint_weights ? all : PB_NO_NODE);
     }
     if (t->emit->status == PB_OK)
         state_training_size(t);

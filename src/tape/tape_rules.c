@@ -176,5 +176,12 @@ const pbi_tape_rule pbi_tape_rules[PBI_OP_KINDS] = {
                        .per_element = 1,
                        .grad_flops = {1, 0, 1}},
     [PBI_OP_SORTED] = {.work = PBI_WORK_OTHER, .inputs = 1, .grad_reads = {SIDE}, .per_element = 1, .grad_flops = {1}},
+    [PBI_OP_SCORES] = {.work = PBI_WORK_LOSS, .inputs = 1, .grad_reads = {IN1 | IN2 | SIDE}, .grad_flops = {3}},
+    [PBI_OP_RECURRENT] = {.work = PBI_WORK_MATMUL,
+                          .inputs = 1,
+                          .any_number = true,
+                          .joint = true,
+                          .joint_weights = true,
+                          .grad_reads = {IN0 | OUT | SIDE}},
     [PBI_OP_BLOCKED] = {.work = PBI_WORK_ELEMENTWISE, .per_element = 1},
 };

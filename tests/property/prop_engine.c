@@ -12,7 +12,8 @@
 enum { TICKS = 3000, BYTES = 37, LENT = 4096 };
 
 static uint64_t with_io, with_undo, with_lent, with_again; /* runs that had such moves */
-static uint64_t unfinished;                                /* random moves that did not end as the game wants */
+static uint64_t with_timed, with_copies;
+static uint64_t unfinished; /* random moves that did not end as the game wants */
 
 static uint64_t ticking(void *state)
 {
@@ -154,16 +155,95 @@ static bool random_moves_fail(law_bench *b)
     return run_plan(b, verdict.certificate, s.seed);
 }
 
+/* A machine with a processor, a second memory and links to and from it, on one lane or on two. */
+static void make_machine(pb_machine *m, pb_machine_memory memories[2], pb_machine_processor *p,
+                         pb_machine_link links[2], const small_game *s)
+{
+    bool second = s->seed % 8 == 0 && !s->fixed_size; /* the processor's memory is the second one */
+    memories[second] = (pb_machine_memory){.name = "fast", .cap = s->cap};
+    memories[!second] = (pb_machine_memory){.name = "far", .cap = PB_UNLIMITED};
+    *p = (pb_machine_processor){.name = "gpu", .memory = second};
+    links[0] = (pb_machine_link){.name = "out", .from = second, .to = !second, .bandwidth = 20000000000};
+    links[1] = (pb_machine_link){.name = "in", .from = !second, .to = second, .bandwidth = 20000000000, .latency = 1};
+    if (s->seed % 5 == 0)
+        links[0].lane = links[1].lane = "bus";
+    *m = (pb_machine){.name = "m",
+                      .time_unit = "ns",
+                      .per_second = 1000000000,
+                      .memories = memories,
+                      .processors = p,
+                      .links = links,
+                      .memory_count = 2,
+                      .processor_count = 1,
+                      .link_count = 2};
+}
+
+static bool run_timed(law_bench *b, const pb_certificate *plan, uint64_t seed)
+{
+    engine_case c;
+    pb_engine *e;
+    engine_case_open(&c, pb_certificate_game(plan)->graph, false);
+    pb_engine_options o = {
+        .align = seed % 2 ? 1 : 64, .slow_path = {seed % 4 == 0 ? "." : NULL}, .throttle = seed % 3 == 0};
+    pb_status status = pb_engine_new(&b->ctx, plan, &c.kernels, &o, &e);
+    bool broken = status != PB_OK && law_broken(b, "%s: %s", pb_status_text(status), b->ctx.error.message);
+    if (status == PB_OK) {
+        broken = judge(b, &c, e, plan) || addresses_overlap(b, e, plan, o.align);
+        pb_engine_free(e);
+    }
+    engine_case_close(&c);
+    return broken;
+}
+
+static bool timed_plans_fail(law_bench *b)
+{
+    small_game s = *b->small;
+    pb_game game;
+    pb_plan_result p;
+    pb_machine m;
+    pb_machine_memory memories[2];
+    pb_machine_processor processor;
+    pb_machine_link links[2];
+    scale(&s);
+    s.kind = PB_GAME_REMAT;
+    s.cap = s.cap / 16 * (9 + s.seed % 8);
+    for (pb_node v = 0; v < s.node_count; v++) {
+        s.cost[v] *= 1000; /* copies are fast, so that plans use them */
+        if (!(s.flags[v] & PB_NODE_GIVEN))
+            s.flags[v] &= (uint16_t)~PB_NODE_GIVEN_SLOW;
+    }
+    if (!small_game_build(&b->ctx, &s, &b->arena, &game))
+        return false;
+    make_machine(&m, memories, &processor, links, &s);
+    game.kind = PB_GAME_TIMED;
+    game.cap = memories[0].cap;
+    if (pb_timing_make(&b->ctx, game.graph, &m, &b->arena, &game.timing) != PB_OK ||
+        pb_timing_graph(&b->ctx, game.timing, &b->arena, &game.graph) != PB_OK)
+        return false;
+    b->ctx.tick_limit = TICKS;
+    pb_status status = pb_plan(&b->ctx, &game, &(pb_request){.seed = s.seed}, &b->arena, &p);
+    b->ctx.tick_limit = 0;
+    if (status != PB_OK)
+        return law_broken(b, "%s: %s", pb_status_text(status), b->ctx.error.message);
+    with_timed += p.certificate != NULL;
+    with_copies += p.certificate && p.schedule.metrics.io;
+    return p.certificate && run_timed(b, p.certificate, s.seed);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t cases = law_cases(argc, argv, 3000);
     law_run("plans run in their peak and give the right bits", plans_fail, PB_GAME_ALL, cases);
     law_run_large("and so do those of larger games", plans_fail, PB_GAME_ALL, cases / 4 + 1);
     law_run_large("whatever moves are made", random_moves_fail, PB_GAME_ALL, cases);
+    law_run_large("and plans of the timed game, whose copies overlap computation", timed_plans_fail, PB_GAME_REMAT,
+                  cases / 4 + 1);
     int code = law_finish();
     printf("%" PRIu64 " with loads, %" PRIu64 " with uncomputations, %" PRIu64 " with borrowed memory, %" PRIu64
            " with recomputation\n",
            with_io, with_undo, with_lent, with_again);
+    printf("%" PRIu64 " timed plans, %" PRIu64 " with copies\n", with_timed, with_copies);
     bool all = with_io > cases / 50 && with_undo > cases / 50 && with_lent > cases / 100 && with_again > cases / 50;
+    all = all && with_timed > cases / 10 && with_copies > cases / 200;
     return all && unfinished < cases / 2 ? code : 1;
 }

@@ -4,6 +4,7 @@
  * slot, with every choice of what is freed, computed, made as a by-product and overwritten. Plans are judged as the strategies make
  * them: the clean-up behind them may leave the stages and do with less. */
 #include "api/pipeline/pipeline.h"
+#include "plan/milp/highs.h"
 #include "support/law.h"
 
 #include <inttypes.h>
@@ -171,10 +172,14 @@ static bool is_less(law_bench *b, const pb_plan_result *p, uint64_t least)
 }
 
 static bool milp_misses(law_bench *b) { return broken_at_some_cap(b, "milp", is_not_the_least); }
+static bool highs_misses(law_bench *b) { return broken_at_some_cap(b, "milp:solver=highs", is_not_the_least); }
 static bool rounding_beats(law_bench *b) { return broken_at_some_cap(b, "lp-rounding", is_less); }
 
 int main(int argc, char **argv)
 {
+    if (pbi_highs_found())
+        law_run("HiGHS finds the least work in program order", highs_misses, PB_GAME_REMAT,
+                law_cases(argc, argv, 1000));
     if (!pb_solver_version()) {
         puts("this build has no Cbc: nothing to check");
         return 0;

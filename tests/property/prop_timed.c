@@ -226,7 +226,7 @@ static int judge(uint64_t seed, uint64_t *found, uint64_t *rich)
 
 int main(int argc, char **argv)
 {
-    uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : test_cases(300), judged = 0, found = 0, rich = 0,
+    uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : test_cases(1000), judged = 0, found = 0, rich = 0,
              broken = 0;
     for (uint64_t seed = 1; seed <= cases && broken < 3; seed++) {
         int answer = judge(seed, &found, &rich);

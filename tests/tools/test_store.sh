@@ -19,9 +19,9 @@ sweep() { # store [option...]
     "$pebble" sweep g?.json --ticks 2000 --strategy last-use,search,chain --caps 100%..60% --points 9 -q --store "$store" "$@"
 }
 rows() { (cd "$1/cells" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
-same() { # store: no row is missing, doubled or different
+same() { # store [reference]: no row is missing, doubled or different
     "$pebble" store gc "$1" --timeout 1s >gc.txt || fail "$1: gc"
-    diff <(rows serial) <(rows "$1") >diff.txt || { head diff.txt; fail "$1 differs from the serial run"; }
+    diff <(rows "${2:-serial}") <(rows "$1") >diff.txt || { head diff.txt; fail "$1 differs from the serial run"; }
 }
 
 sweep serial --csv serial.csv >serial.txt
@@ -32,23 +32,33 @@ cmp serial.csv again.csv || fail "the same command again shows other results"
 "$pebble" store export serial --csv export.csv
 cmp <(sort serial.csv) <(sort export.csv) || fail "export shows other results than sweep"
 
-# Workers that are killed at random, several at a time.
-sweep killed --on later
-for round in $(seq 1 $((scale >= 100 ? 25 : 5))); do
+# Workers that are killed at random, several at a time, in cells of some milliseconds.
+slow() { # store [option...]
+    local store=$1
+    shift
+    "$pebble" sweep g[1-$((scale >= 1000 ? 9 : 3))].json --ticks 40000 --strategy search --caps 100%..75% \
+        --points $((scale >= 1000 ? 45 : 20)) -q --store "$store" "$@"
+}
+slow slow_serial --csv slow.csv >slow.txt
+slow killed --on later
+hits=0
+for round in $(seq 1 $((scale >= 1000 ? 100 : 20))); do
     "$pebble" work killed --threads 2 >/dev/null 2>&1 & first=$!
     "$pebble" work killed >/dev/null 2>&1 & second=$!
-    sleep "0.0$((RANDOM % 10))"
-    kill -9 $first 2>/dev/null || true
     sleep "0.0$((RANDOM % 5))"
+    kill -9 $first 2>/dev/null || true
+    sleep "0.0$((RANDOM % 3))"
     kill -9 $second 2>/dev/null || true
     wait $first $second 2>/dev/null || true
+    [ -z "$(find killed/cells -name '*.lease.*')" ] || hits=$((hits + 1))
 done
+[ $hits -gt 0 ] || fail "no kill came while a cell was planned"
 "$pebble" store status killed --json >status.json
-grep -q '"cells":216' status.json || fail "cells were lost: $(cat status.json)"
+grep -q "\"cells\":$(rows slow_serial | wc -l)," status.json || fail "cells were lost: $(cat status.json)"
 "$pebble" work killed >work.txt
-same killed
-sweep killed --csv killed.csv >/dev/null
-cmp serial.csv killed.csv || fail "results after kills"
+same killed slow_serial
+slow killed --csv killed.csv >/dev/null
+cmp slow.csv killed.csv || fail "results after kills"
 
 # SIGTERM: cells are put back at once.
 sweep terminated --on later
@@ -103,6 +113,17 @@ else
     echo "no namespaces here: two hosts were not tested"
 fi
 
+# Several commands that make the same store at the same time, as the ranks of an MPI job do; the first shows the results.
+for rank in 0 1 2 3; do
+    (export OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4; sweep together --csv together$rank.csv >together$rank.txt 2>&1) &
+done
+wait
+cmp serial.csv together0.csv || fail "results of four ranks: $(cat together?.txt)"
+[ ! -e together1.csv ] || fail "the second rank shows results as well"
+same together
+(export OMPI_COMM_WORLD_SIZE=4; "$pebble" sweep g1.json 2>ranks.err) && fail "four ranks sweep everything each"
+grep -q -- "--store" ranks.err || fail "the message about ranks"
+
 # A memory limit of the cells is part of them; a worker with less refuses.
 sweep limited --memory 64MiB --on later
 "$pebble" work limited --memory 1MiB >/dev/null 2>limit.err && fail "a worker took cells that need more memory than it has"
@@ -111,6 +132,24 @@ sweep limited --memory 64MiB --on later
 
 # What another store has is copied.
 sweep half --on later
-"$pebble" store merge half killed >merge.txt
+"$pebble" store merge half stale >merge.txt
 same half
+
+# A hundred thousand cells: status in a second, little memory, no large folder.
+if [ "$scale" -ge 1000 ]; then
+    for seed in $(seq 1 100); do "$pebble" gen layered --nodes 12 --seed $seed -o tiny$seed.json; done
+    "$pebble" sweep tiny*.json --ticks 100 --strategy last-use --caps 100%..20% --points 1000 --store large --on later -q
+    python3 - "$pebble" <<'PYTHON' || fail "a large store"
+import json, os, resource, subprocess, sys, time
+subprocess.run([sys.argv[1], "work", "large", "--threads", "2"], check=True, stdout=subprocess.DEVNULL)
+memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+status = json.loads(subprocess.run([sys.argv[1], "store", "status", "large", "--json"], check=True, capture_output=True).stdout)
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+entries = max(len(os.listdir(os.path.join("large/cells", folder))) for folder in os.listdir("large/cells"))
+print(f"{status['done']} cells: status takes {seconds:.2f} s, a worker {memory / 1024:.0f} MiB, {entries} files in a folder")
+sys.exit(status["done"] != 100000 or seconds > 1 or memory > 200 * 1024 or entries > 3000)
+PYTHON
+fi
 echo "216 cells, each planned once whatever happened"

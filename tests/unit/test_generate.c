@@ -146,7 +146,7 @@ static void every_parameter_out_of_range_is_refused_by_name(void **state)
             char words[128], start[128];
             snprintf(start, sizeof start, "%s: %s must be ", families[i].name, spec->key);
             made m;
-            if (spec->kind == PB_PARAM_WORD) {
+            if (spec->kind == PB_PARAM_WORD || spec->kind == PB_PARAM_LIST) {
                 snprintf(words, sizeof words, "%s=nonsense", spec->key);
                 make(&m, families[i].name, words);
                 assert_int_equal(m.status, PB_EINVAL);
@@ -158,7 +158,7 @@ static void every_parameter_out_of_range_is_refused_by_name(void **state)
             }
             assert_memory_equal(m.ctx.error.message, start, strlen(start));
             unmake(&m);
-            if (spec->kind == PB_PARAM_WORD || spec->min <= 0)
+            if (spec->kind == PB_PARAM_WORD || spec->kind == PB_PARAM_LIST || spec->min <= 0)
                 continue;
             snprintf(words, sizeof words, "%s=0", spec->key);
             make(&m, families[i].name, words);

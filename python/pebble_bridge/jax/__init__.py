@@ -12,16 +12,20 @@ from ._capture import Captured, capture
 from ._measure import Measured, measure
 from ._remat import plan, remat
 from ._report import Report, Saved
+from ._scan import ScanCost, scan, scan_cost
 
 __all__ = [
     "Captured",
     "Measured",
     "Report",
     "Saved",
+    "ScanCost",
     "capture",
     "compiler_options",
     "measure",
     "plan",
     "remat",
     "saved_residuals",
+    "scan",
+    "scan_cost",
 ]

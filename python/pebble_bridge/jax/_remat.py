@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import jax
 
-from .. import NothingFound, Plan, verify
+from .. import Graph, NothingFound, Plan, verify
 from .. import plan as plan_graph
 from ..errors import GraphError, InternalError, InvalidArgument
 from . import _adapter
@@ -34,11 +35,22 @@ def plan(
 ) -> Plan:
     """The library's plan of ``jax.value_and_grad(fun)(*args)``, not restricted to policies.
 
-    `budget` is a number of bytes, "8GiB", or "60%" of the peak in program order; arguments and results count.
+    `budget` is a number of bytes, "8GiB", or "60%" of the peak in program order; arguments and results count. "60%
+    temporary" is a share of what the compiler calls temporary: the rest of the peak, with all arguments and results
+    in addition.
     `options` go to `pebble_bridge.plan`; the other parameters are those of :func:`capture`.
     """
     captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, machine=machine, fuse=fuse)
-    return plan_graph(captured.graph, budget, **options)
+    return plan_graph(captured.graph, _budget(captured.graph, budget), **options)
+
+
+def _budget(graph: Graph, budget: int | str | None) -> int | None:
+    """Bytes; shares of temporary memory do not count arguments and results."""
+    words = budget.split() if isinstance(budget, str) else []
+    if len(words) == 2 and words[1] == "temporary" and words[0].endswith("%"):
+        graph.parse_size(words[0])  # raises if it is not a share
+        return graph.fixed_size + int(Fraction(words[0][:-1]) / 100 * (graph.written_peak - graph.fixed_size))
+    return None if budget is None else graph.parse_size(budget)
 
 
 def remat(
@@ -83,7 +95,7 @@ def remat(
     captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, machine=machine, fuse=fuse)
     _refuse_effects(captured)
     graph = captured.graph
-    limit = None if budget is None else graph.parse_size(budget)
+    limit = _budget(graph, budget)
     model = Model(captured.nodes, graph.keep, graph.fixed_size, len(captured.forward.equations))
     search = Search(model, graph, limit, effort)
     best, smallest = search.run()

@@ -75,6 +75,7 @@ class Search:
         dense = self._by_density()
         for saved in dense:
             yield Choice(saved, NEVER)
+        yield Choice(self.products(), NEVER)
         late = sum(self.model.nodes[v].size for v in self.model.savable)
         for k in range(1, 33):
             cuts, saved = self._segments(max(1, late // k))
@@ -84,6 +85,12 @@ class Search:
                 for extra in dense[:: max(1, len(dense) // 4)]:
                     yield Choice(saved | extra, cuts[-1])
         yield from self._planned()
+
+    def products(self) -> frozenset[int]:
+        """What the policy `dots_saveable` of JAX saves: results of matrix products; of convolutions too."""
+        kinds = ("dot_general", "conv_general_dilated")
+        nodes = self.model.nodes
+        return frozenset(v for v in self.model.savable if nodes[v].equation.name in kinds)
 
     def _by_density(self) -> list[frozenset[int]]:
         """Values that cost at least this much work per byte."""

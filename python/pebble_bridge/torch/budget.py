@@ -16,6 +16,7 @@ from torch import nn
 import pebble_bridge as pb
 
 from . import _adapter, measure, report
+from ._around import own_saved_tensors
 from .caches import without_caches
 from .calls import Numbers, key_of, kind_of, others_in, put_tensors, take_tensors
 from .capture import Captured, capture_run, check_model
@@ -26,7 +27,15 @@ from .found import Own
 from .shapes import Shapes, zeros_like
 from .state import State, autocast_of, with_tensors
 from .step import Options, Planned, check_options
-from .wrapping import budgeted_forward, refuse_compiled, refuse_incomplete, refuse_sharded, wrapped_module
+from .wrapping import (
+    budgeted_forward,
+    refuse_compiled,
+    refuse_incomplete,
+    refuse_parallel,
+    refuse_sharded,
+    refuse_transform,
+    wrapped_module,
+)
 
 STATES = 4  # plans for one kind of call, for different states of the model
 KINDS = 64  # of calls with plans: those that were not used for the longest time are captured again when they are used
@@ -93,6 +102,11 @@ class Budgeted(Own):
 
     def train(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The outputs of a training step, by a plan."""
+        refuse_transform()
+        with own_saved_tensors():
+            return self.step(args, kwargs)
+
+    def step(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         regions = self.regions.get(self.model.training)
         if regions is None:
             try:
@@ -144,6 +158,11 @@ class Budgeted(Own):
     def check_called(self, model: nn.Module, args: Any, output: Any) -> None:
         """A hook of the model: rejects a forward that was put in place of this one and does not call it."""
         called, self.called = self.called, False
+        if model is not self.model and not self.released and torch.is_grad_enabled():
+            raise Unsupported(
+                "a copy of the model ran the plan of the original (DataParallel): use DistributedDataParallel, with one "
+                "process for each device"
+            )
         if not called and torch.is_grad_enabled() and not self.released:
             raise Unsupported(
                 f"the forward of {type(model).__name__} was replaced after budget, by one that does not call it, so "
@@ -410,6 +429,7 @@ def budget(
     release(model)
     options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     check_options(options)
+    refuse_parallel(model)
     inner = wrapped_module(model)
     refuse_compiled(inner)
     refuse_sharded(inner)

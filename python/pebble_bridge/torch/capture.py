@@ -18,6 +18,7 @@ from .errors import Unsupported
 from .fingerprint import Reads, has_backward_hooks
 from .found import Found, as_found, other_generators, other_generators_drew
 from .gradient_hooks import refuse_wrappers
+from .left import hook_variables, refuse_left
 from .program import Program, analyse
 from .state import State, kernels_alone
 
@@ -244,7 +245,7 @@ def trace_as_found(
         found.sample()
         return result
 
-    with as_found(roots.values()) as found:
+    with as_found([*roots.values(), *hook_variables(modules)]) as found:
         with reads.recording(found.objects, backward):
             trace = _adapter.trace(
                 roots["model"],
@@ -257,6 +258,9 @@ def trace_as_found(
         refuse_what_moves(found, generators)
         reads.finish()
         changes = found.changes()
+        if differentiated is not None:
+            own = list(state.trained.values()), list(state.others.values()), list(inputs)
+            refuse_left(found, roots["model"], run, own)
     state.keep(roots, reads, changes, guarded=differentiated is None)
     return trace
 

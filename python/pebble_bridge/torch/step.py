@@ -19,6 +19,7 @@ from .runner import HostPool, Move, compile_step
 from .state import kernels_alone
 from .units import bytes_text, parse_budget
 
+PATIENCE = 4  # times the time of the planner, if it has neither found a plan nor proved that there is none
 ROUNDS = 4  # of planning again after a kernel used more memory than when it was measured
 
 
@@ -277,7 +278,10 @@ class Planner:
         return options
 
     def plan(self, lowered: Lowered, cap: int) -> Any:
-        plan = pb.plan(lowered.graph, cap, **self.settings())
+        settings = self.settings()
+        plan = pb.plan(lowered.graph, cap, **settings)
+        if plan.metrics is None and plan.outcome != "infeasible" and not self.best:  # a slow or busy computer
+            plan = pb.plan(lowered.graph, cap, **settings | {"time": PATIENCE * self.options.time})
         for _, earlier in self.best:
             if earlier.metrics.peak <= cap and (
                 plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan

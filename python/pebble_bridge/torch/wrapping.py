@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from ._around import is_transforming
 from .errors import Unsupported
 from .found import Own
 
@@ -69,7 +70,31 @@ def refuse_incomplete(model: nn.Module) -> None:
     for name, module in model.named_modules():
         for own, tensor in module._parameters.items():
             if tensor is not None and not isinstance(tensor, nn.Parameter):
-                raise flat(f'the parameter "{name}.{own}"')
+                place = f'the parameter "{name}.{own}"' if name else f'the parameter "{own}"'
+                if "torch.distributed.fsdp" in sys.modules and hasattr(tensor, "_is_view") and tensor._is_view():
+                    raise flat(place)
+                raise Unsupported(
+                    f"{place} is replaced by another tensor during this call (torch.func.functional_call), and a plan "
+                    "is for the model's own parameters: call pebble_bridge.torch.release(model) before"
+                )
+
+
+def refuse_parallel(model: nn.Module) -> None:
+    """Rejects DataParallel, whose copies of the model on other devices would all run the plan of the first one."""
+    if isinstance(model, nn.DataParallel):
+        raise Unsupported(
+            "the model is wrapped in DataParallel, whose copies on other devices have no plans: use "
+            "DistributedDataParallel, with one process for each device"
+        )
+
+
+def refuse_transform() -> None:
+    """Rejects a call inside of torch.func.grad, vmap and the like, which trace the model's own operations."""
+    if is_transforming():
+        raise Unsupported(
+            "a planned step cannot run inside a transform of torch.func (grad, vmap, jvp): call "
+            "pebble_bridge.torch.release(model) before, and compute gradients with backward() in planned steps"
+        )
 
 
 def flat(place: str) -> Unsupported:

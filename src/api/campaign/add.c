@@ -113,14 +113,11 @@ static pb_status ask_id(pb_context *ctx, const pb_settings *s, const char *hash,
 
 static pb_status write_sealed(pb_context *ctx, const pb_store *store, const char *name, pbi_bytes content)
 {
-    char temporary[PBI_PATH_ROOM], folder[PBI_PATH_ROOM], mark[PBI_KEY_TEXT];
+    char folder[PBI_PATH_ROOM];
     const char *slash = strrchr(name, '/');
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
     pb_status status = pbi_folder_add(ctx, &store->folder, folder);
-    if (status == PB_OK)
-        status = pbi_key_of(ctx, content, mark);
-    snprintf(temporary, sizeof temporary, "%.150s.%.8s.new", name, mark); /* several may write the same bytes */
-    return status == PB_OK ? pbi_folder_write(ctx, &store->folder, name, temporary, content) : status;
+    return status == PB_OK ? pbi_folder_write(ctx, &store->folder, name, NULL, content) : status;
 }
 
 static pb_status write_graph(pb_context *ctx, const pb_store *store, const pb_graph *g, const char *hash,

@@ -22,14 +22,13 @@ typedef struct merge {
 static pb_status copy_file(void *state, const char *file)
 {
     merge *m = state;
-    char name[PBI_PATH_ROOM], temporary[PBI_PATH_ROOM];
+    char name[PBI_PATH_ROOM];
     pb_arena scratch;
     pbi_bytes bytes;
     const char *end = strrchr(file, '.');
     if (end && strcmp(end, ".new") == 0)
         return PB_OK;
     snprintf(name, sizeof name, "%s/%.100s", m->part, file);
-    snprintf(temporary, sizeof temporary, "%.200s.merge.new", name);
     if (pbi_folder_has(&m->to->folder, name))
         return PB_OK;
     pb_arena_init(&scratch, m->ctx);
@@ -37,7 +36,7 @@ static pb_status copy_file(void *state, const char *file)
     if (status == PB_OK)
         status = pbi_folder_read(m->ctx, &m->from->folder, name, &scratch, &bytes);
     if (status == PB_OK)
-        status = pbi_folder_write(m->ctx, &m->to->folder, name, temporary, bytes);
+        status = pbi_folder_write(m->ctx, &m->to->folder, name, NULL, bytes);
     *m->copied += status == PB_OK && (!end || strcmp(end, ".sweep") == 0 || strcmp(end, ".json") == 0);
     pb_arena_release(&scratch);
     return status;
@@ -59,7 +58,7 @@ static pb_status copy_parts(merge *m, const char *part, uint64_t *copied)
 /* A row that the other store has, too, must be the same. */
 static pb_status copy_row(merge *m, const pbi_cell *row, const pbi_cell *there)
 {
-    char name[PBI_PATH_ROOM], old[PBI_PATH_ROOM], temporary[PBI_PATH_ROOM];
+    char name[PBI_PATH_ROOM], old[PBI_PATH_ROOM];
     pb_arena scratch;
     pbi_bytes bytes, own;
     pb_arena_init(&scratch, m->ctx);
@@ -81,8 +80,7 @@ static pb_status copy_row(merge *m, const pbi_cell *row, const pbi_cell *there)
                               "please report it",
                               row->key);
     } else if (status == PB_OK) {
-        snprintf(temporary, sizeof temporary, "cells/%.2s/%s.new.merge", row->key, row->key);
-        status = pbi_folder_write(m->ctx, &m->to->folder, name, temporary, bytes);
+        status = pbi_folder_write(m->ctx, &m->to->folder, name, NULL, bytes);
         m->out->rows += status == PB_OK;
         if (status == PB_OK && there)
             pbi_folder_remove(&m->to->folder, old);

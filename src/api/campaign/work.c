@@ -4,7 +4,8 @@
  *             is taken by renaming its file. A round in which every cell was done, or planned by this process, is the
  *             last.
  * Invariants  every thread has its own context and arena; what is planned next is chosen under `taking`, sweeps are
- *             read under `reading`. A cell that does not become a row is put back, on every path.
+ *             read under `reading`, rows are handed to the clerk under `writing`. A cell that does not become a row is
+ *             put back, on every path.
  */
 #define _XOPEN_SOURCE 700
 #include "api/campaign/work.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SLICE_NS = 5000000, DEFAULT_TIMEOUT_S = 60, BEATS_IN_TIMEOUT = 5 };
+enum { SLICE_NS = 5000000, CLERK_NAP_NS = 1000000, DEFAULT_TIMEOUT_S = 60, BEATS_IN_TIMEOUT = 5 };
 
 static uint64_t now_of(const pbi_crew *c) { return c->ctx->clock_ns(c->ctx->callback_state); }
 
@@ -234,16 +235,59 @@ static void let_go(pbi_crew *c, pbi_loaded *l)
 
 /* ---- one cell ---- */
 
+/* A place for a row, with a context of its own; NULL if the disk is slower than the planners. */
+static pbi_row_slot *free_slot(pbi_crew *c)
+{
+    pbi_row_slot *found = NULL;
+    pthread_mutex_lock(&c->writing);
+    for (int i = 0; i < PBI_ROW_SLOTS && !found && atomic_load(&c->clerk); i++)
+        if (!c->slots[i].used)
+            found = &c->slots[i];
+    if (found)
+        found->used = true;
+    pthread_mutex_unlock(&c->writing);
+    if (found) {
+        found->ctx = *c->ctx;
+        found->ctx.stop = NULL;
+        found->ctx.stopped = PB_GO_ON;
+        found->ctx.memory_limit = found->ctx.memory_used = 0;
+        pb_arena_init(&found->arena, &found->ctx);
+    }
+    return found;
+}
+
+static void mark_slot(pbi_crew *c, pbi_row_slot *slot, bool ready)
+{
+    if (!ready)
+        pb_arena_release(&slot->arena);
+    pthread_mutex_lock(&c->writing);
+    slot->ready = ready;
+    slot->used = ready;
+    pthread_mutex_unlock(&c->writing);
+}
+
+/* Leaves the row to the clerk, because a disk takes milliseconds to sync it; without a free slot writes it here. */
 static pb_status write_row(pbi_crew *c, pbi_hand *h, const pbi_cell *lease, pb_arena *arena, const pb_schedule *s)
 {
     char outcome[PBI_OUTCOME_TEXT];
     pbi_bytes row;
+    pbi_row_slot *slot = free_slot(c);
+    pb_context *ctx = slot ? &slot->ctx : &h->ctx;
     pbi_held held = pbi_hold(&h->ctx);
-    pb_status status = pbi_row_outcome(&h->ctx, s, outcome);
+    pb_status status = pbi_row_outcome(ctx, s, outcome);
     if (status == PB_OK)
-        status = pbi_row_write(&h->ctx, s, arena, &row);
-    if (status == PB_OK)
-        status = pbi_cell_finish(&h->ctx, &c->store->folder, lease, outcome, row);
+        status = pbi_row_write(ctx, s, slot ? &slot->arena : arena, &row);
+    if (status == PB_OK && !slot)
+        status = pbi_cell_finish(ctx, &c->store->folder, lease, outcome, row);
+    if (slot) {
+        slot->lease = *lease;
+        slot->row = row;
+        memcpy(slot->outcome, outcome, sizeof outcome);
+        if (status != PB_OK)
+            h->ctx.error = slot->ctx.error;
+        mark_slot(c, slot, status == PB_OK);
+        h->handed_over = status == PB_OK;
+    }
     pbi_resume(&h->ctx, held);
     return status;
 }
@@ -257,7 +301,7 @@ static pb_status plan_cell(pbi_hand *h, const pbi_campaign *campaign, const pbi_
     ctx->tick_limit = campaign->ticks;
     ctx->memory_limit = (size_t)campaign->memory;
     ctx->memory_used = 0;
-    h->refused = false;
+    h->refused = h->handed_over = false;
     pb_arena_init(&arena, ctx);
     pb_status status = pbi_sweep_plan(&campaign->state, lease->index, &alone, ctx, &arena, &planned);
     h->planning_ns += now_of(h->c) - h->begin_ns;
@@ -306,7 +350,7 @@ static void do_cell(pbi_hand *h, const pbi_cell *lease)
     h->spent_ns += spent;
     while (done && spent > longest && !atomic_compare_exchange_weak(&c->longest_ns, &longest, spent))
         continue;
-    atomic_fetch_add(&c->done, done);
+    atomic_fetch_add(&c->done, done && !h->handed_over);
 }
 
 static void run_hand(pbi_hand *h)
@@ -330,7 +374,28 @@ static void run_hand(pbi_hand *h)
     }
 }
 
-/* The last one keeps the worker alive while the others plan. */
+/* Writes a row that waits; false if there is none. */
+static bool write_one(pbi_crew *c)
+{
+    pbi_row_slot *slot = NULL;
+    pthread_mutex_lock(&c->writing);
+    for (int i = 0; i < PBI_ROW_SLOTS && !slot; i++)
+        if (c->slots[i].ready)
+            slot = &c->slots[i];
+    pthread_mutex_unlock(&c->writing);
+    if (!slot)
+        return false;
+    pb_status status = pbi_cell_finish(&slot->ctx, &c->store->folder, &slot->lease, slot->outcome, slot->row);
+    atomic_fetch_add(&c->done, status == PB_OK);
+    if (status != PB_OK) {
+        give_back(c, &slot->lease);
+        fail_with(c, status, slot->ctx.error.message);
+    }
+    mark_slot(c, slot, false);
+    return true;
+}
+
+/* The last one is the clerk: it writes rows, and keeps the worker alive while the others plan. */
 static void run_one(void *state, uint32_t index)
 {
     pbi_crew *c = state;
@@ -339,9 +404,14 @@ static void run_one(void *state, uint32_t index)
         atomic_fetch_sub(&c->running, 1);
         return;
     }
-    while (atomic_load(&c->running) > 0) {
+    atomic_store(&c->clerk, true);
+    for (bool last = false; !last;) {
+        last = atomic_load(&c->running) == 0; /* looked at first: what they left before is written below */
+        while (write_one(c))
+            beat(c);
         beat(c);
-        nap(SLICE_NS);
+        if (!last)
+            nap(CLERK_NAP_NS);
     }
 }
 
@@ -454,6 +524,7 @@ pb_status pb_store_work(pb_context *ctx, pb_store *store, const pb_work_options 
     pthread_mutex_init(&c->taking, NULL);
     pthread_mutex_init(&c->reading, NULL);
     pthread_mutex_init(&c->beating, NULL);
+    pthread_mutex_init(&c->writing, NULL);
     pb_status status = begin_crew(c, &scratch);
     if (status == PB_OK && options->memory)
         status = limit_threads(c);
@@ -467,6 +538,7 @@ pb_status pb_store_work(pb_context *ctx, pb_store *store, const pb_work_options 
     pthread_mutex_destroy(&c->taking);
     pthread_mutex_destroy(&c->reading);
     pthread_mutex_destroy(&c->beating);
+    pthread_mutex_destroy(&c->writing);
     pb_arena_release(&scratch);
     return status;
 }

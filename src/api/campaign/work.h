@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { PBI_MAX_LOADED = 64 };
+enum { PBI_MAX_LOADED = 64, PBI_ROW_SLOTS = 32 };
 
 typedef struct pbi_loaded {
     pbi_campaign *campaign; /* NULL: free */
@@ -18,11 +18,22 @@ typedef struct pbi_loaded {
     uint32_t users; /* threads that plan a cell of it */
 } pbi_loaded;
 
+/* A row on its way to the disk. */
+typedef struct pbi_row_slot {
+    bool used, ready; /* ready: to be written */
+    pb_context ctx;
+    pb_arena arena;
+    pbi_cell lease;
+    char outcome[PBI_OUTCOME_TEXT];
+    pbi_bytes row;
+} pbi_row_slot;
+
 struct pbi_crew;
 typedef struct pbi_hand {
     pb_context ctx;
     struct pbi_crew *c;
-    bool refused; /* the system had no memory for the cell */
+    bool refused;     /* the system had no memory for the cell */
+    bool handed_over; /* the clerk writes its row */
     uint64_t begin_ns, spent_ns, planning_ns;
 } pbi_hand;
 
@@ -54,8 +65,11 @@ typedef struct pbi_crew {
     pbi_worker worker;
     uint64_t beat_ns;
 
+    pthread_mutex_t writing;
+    pbi_row_slot slots[PBI_ROW_SLOTS];
+
     atomic_int stopped, running;
-    atomic_bool failed;
+    atomic_bool failed, clerk; /* clerk: the thread that writes rows has begun */
     atomic_uint_fast64_t done, returned, taken_over, given_up, longest_ns;
 } pbi_crew;
 

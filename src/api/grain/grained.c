@@ -1,5 +1,5 @@
 /* grained.c -- see pebble/grain.h. */
-#include "api/grain/expand.h"
+#include "api/pipeline/certify_moves.h"
 #include "api/pipeline/pipeline.h"
 #include "api/pipeline/share.h"
 #include "base/context.h"
@@ -49,19 +49,6 @@ static pb_status expand_moves(pb_context *ctx, const pb_game *game, const pb_coa
     return status;
 }
 
-pb_status pbi_certify_moves(pb_context *ctx, const pb_game *game, const pbi_plan *plan, uint64_t peak, pb_arena *result,
-                            pb_plan_result *out)
-{
-    pbi_job job;
-    pb_request request = PB_REQUEST_DEFAULT;
-    pbi_given given = {.name = "expanded", .moves = &plan->moves, .game = game->kind, .peak = peak};
-    const pb_strategy *row = pbi_strategy_with(PB_GAME_ALL, PB_HEURISTIC, PB_TRAIT_FILE | PB_TRAIT_MOVES, 0);
-    pbi_spec spec = {.row = row, .given = &given};
-    pb_status status = pbi_job_init(&job, ctx, game->graph, &request);
-    job.no_proofs = true;
-    return status == PB_OK ? pbi_plan_row(&job, game, &spec, result, out) : status;
-}
-
 pb_status pb_coarse_expand(pb_context *ctx, const pb_game *game, const pb_coarse *c, const pb_moves *moves,
                            pb_arena *result, pb_plan_result *out)
 {
@@ -71,7 +58,10 @@ pb_status pb_coarse_expand(pb_context *ctx, const pb_game *game, const pb_coarse
     pbi_plan_reset(&plan, result);
     if (status == PB_OK)
         status = expand_moves(ctx, game, c, moves, &plan, &figures);
-    return status == PB_OK ? pbi_certify_moves(ctx, game, &plan, figures.peak, result, out) : status;
+    if (status != PB_OK)
+        return status;
+    pbi_given given = {.name = "expanded", .moves = &plan.moves, .game = game->kind, .peak = figures.peak};
+    return pbi_certify_moves(ctx, game, NULL, &given, result, out);
 }
 
 typedef struct planner {
@@ -231,7 +221,8 @@ static pb_status plan_coarse(planner *p, const pb_coarsen_options *grain)
     if (!p->any)
         return no_plan(g, grain, p->result);
     pbi_held held = pbi_hold(ctx);
-    status = pbi_certify_moves(ctx, p->game, &p->best, p->best_peak, p->result, &g->expanded);
+    pbi_given given = {.name = "expanded", .moves = &p->best.moves, .game = p->game->kind, .peak = p->best_peak};
+    status = pbi_certify_moves(ctx, p->game, NULL, &given, p->result, &g->expanded);
     pbi_resume(ctx, held);
     g->planned = g->expanded;
     if (status == PB_OK && ctx->stopped == PB_GO_ON && p->best_time > p->game->graph->needed_cost)

@@ -1,5 +1,5 @@
 /* tree_cost.c -- what planning a tree instead of the graph costs. */
-#include "api/grain/expand.h"
+#include "api/pipeline/certify_moves.h"
 #include "base/context.h"
 #include "pebble/grain.h"
 #include "plan/sequence/sequence.h"
@@ -24,7 +24,10 @@ static pb_status carry(pb_context *ctx, const pb_tree_form *t, const pb_moves *m
     if (status == PB_OK)
         status = pbi_sequence_emit(ctx, &game, &sequence, &plan, &figures);
     pb_arena_release(&scratch);
-    return status == PB_OK ? pbi_certify_moves(ctx, &game, &plan, figures.peak, result, out) : status;
+    if (status != PB_OK)
+        return status;
+    pbi_given given = {.name = "carried", .moves = &plan.moves, .game = game.kind, .peak = figures.peak};
+    return pbi_certify_moves(ctx, &game, NULL, &given, result, out);
 }
 
 pb_status pb_tree_compare(pb_context *ctx, const pb_tree_form *t, const pb_request *request, pb_arena *result,

@@ -97,9 +97,9 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s);
 /* The same for a whole result. Replays the plan, because a certificate cannot be copied. */
 pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena *result, pb_plan_result *out);
 
-/* Turns a plan for less than `cap` into a plan for `cap`, with the bounds of `first`, which was planned for `cap`. From
- * now on *p points to `game` and `note`. */
-void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note,
+/* Turns a plan for a smaller cap into a plan for that of `whole`, with the bounds of `first`, which was planned for it.
+ * From now on *p points to `game` and `note`. */
+void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game, char *note,
                         size_t room);
 
 /* pb_least_bound, given a proof that no plan needs less than `known`. */

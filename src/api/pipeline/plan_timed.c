@@ -16,7 +16,7 @@
 
 /* Larger caps, in percent of the cap. */
 static const uint32_t larger[] = {115, 130, 150, 175, 200, 250, 300, 400};
-enum { LARGER = sizeof larger / sizeof *larger, MAX_SEQUENTIAL = LARGER + 1 };
+enum { LARGER = sizeof larger / sizeof *larger, MAX_SEQUENTIAL = LARGER + 2 };
 
 typedef struct planner {
     const pbi_job *job;
@@ -25,6 +25,8 @@ typedef struct planner {
     pb_moves sequential[MAX_SEQUENTIAL];
     uint32_t sequential_count;
     bool sequential_fits;
+    pb_moves tiered;
+    bool has_tiered;
 } planner;
 
 static bool stopped(const pb_context *ctx) { return ctx->stopped != PB_GO_ON; }
@@ -124,6 +126,31 @@ static pb_status make_sequential(planner *p)
     return status;
 }
 
+/* A plan of the tiered game with the first two memories of the machine. */
+static pb_status make_tiered(planner *p, bool asked)
+{
+    const pb_machine *m = p->game->timing->machine;
+    pb_game game;
+    pb_tier tiers[PB_MAX_TIERS];
+    uint32_t count;
+    bool playable;
+    if (pb_machine_tiers(m, tiers, &count) == 0 || m->processors[0].memory != 0)
+        return PB_OK;
+    pb_status status = remat_game(p, &game, &playable);
+    if (status != PB_OK || !playable)
+        return status;
+    game.kind = PB_GAME_TIERED;
+    game.tier_count = 1;
+    game.tiers[0] = tiers[0];
+    uint32_t before = p->sequential_count;
+    status =
+        add_sequential(p, &game, asked ? "auto" : "cut", p->job->request->time_ns / (asked ? 2 : 32), &p->has_tiered);
+    if (p->has_tiered)
+        p->tiered = p->sequential[before];
+    p->sequential_count = before;
+    return status;
+}
+
 /* ---- strategies ---- */
 
 static pb_status run_row(planner *p, const pb_strategy *row, const pbi_spec *spec, pbi_plan *plan)
@@ -135,7 +162,8 @@ static pb_status run_row(planner *p, const pb_strategy *row, const pbi_spec *spe
                                 .end_ns = p->job->end_ns,
                                 .sequential = p->sequential,
                                 .sequential_count = p->sequential_count,
-                                .sequential_fits = p->sequential_fits};
+                                .sequential_fits = p->sequential_fits,
+                                .tiered = p->has_tiered ? &p->tiered : NULL};
     if (spec->row == row) {
         options.options = spec->options;
         options.option_count = spec->option_count;
@@ -247,7 +275,10 @@ static pb_status plan_rows(planner *p, const pbi_spec *spec, pb_plan_result *out
 {
     uint32_t count;
     const pb_strategy *rows = pb_strategies(&count);
-    pb_status status = make_sequential(p);
+    bool retimed = strcmp(spec->row->name, "retimed") == 0;
+    pb_status status = retimed ? PB_OK : make_sequential(p);
+    if (status == PB_OK)
+        status = make_tiered(p, retimed);
     p->job->ctx->ticks = 0;
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         bool asked = spec->row->strength == PB_PORTFOLIO ? rows[i].strength != PB_PORTFOLIO : spec->row == &rows[i];
@@ -269,7 +300,7 @@ pb_status pbi_plan_timed(const pbi_job *job, const pb_game *game, const pbi_spec
     if (status != PB_OK)
         return status;
     out->schedule.outcome = PB_GAVE_UP;
-    out->schedule.reason = "the strategy does not play the timed game; use auto, overlap, offload-all or back-to-back";
+    out->schedule.reason = "the strategy does not play the timed game; use auto, overlap or offload-all";
     pb_arena_init(&scratch, ctx);
     planner p = {.job = job, .game = game, .result = result, .scratch = &scratch};
     status = state_bounds(job, game, result, out);

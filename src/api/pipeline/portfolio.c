@@ -252,7 +252,11 @@ static void hand_over(portfolio *p, pbi_plan *plan, pb_plan_result *best)
 pb_status pbi_portfolio_run(const pbi_task *t, pbi_plan *plan, pb_plan_result *best)
 {
     portfolio p = {.task = t, .job = *t->job, .request = *t->job->request};
-    p.rounds = (pbi_rounds){.game = t->game, .bounds = t->bounds, .patient = p.request.patient, .outcome = PB_GAVE_UP};
+    p.rounds = (pbi_rounds){.game = t->game,
+                            .bounds = t->bounds,
+                            .gap = p.request.gap,
+                            .patient = p.request.patient,
+                            .outcome = PB_GAVE_UP};
     p.request.policy = pbi_task_policy(t); /* a policy in the spec is for the strategies, too */
     p.job.no_proofs = true;                /* exact strategies run here */
     p.job.in_portfolio = true;

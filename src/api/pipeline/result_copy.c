@@ -106,14 +106,20 @@ pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena 
     return PB_OK;
 }
 
-void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note,
+void pbi_result_restate(pb_plan_result *p, const pb_game *whole, const pb_schedule *first, pb_game *game, char *note,
                         size_t room)
 {
     pb_schedule *s = &p->schedule;
+    uint64_t cap = whole->cap;
     snprintf(note, room, "planned for %llu of %llu, to leave room for gaps between addresses%s%s",
              (unsigned long long)s->cap, (unsigned long long)cap, s->note ? "; " : "", s->note ? s->note : "");
     *game = *p->game;
     game->cap = s->cap = cap;
+    if (whole->kind == PB_GAME_TIMED) { /* its machine and timing have the cap, too */
+        game->timing = whole->timing;
+        game->graph = whole->graph;
+        s->machine = first->machine;
+    }
     p->game = game;
     s->note = note;
     s->outcome = PB_FOUND;

@@ -63,10 +63,18 @@ static bool is_near(const pbi_rounds *r, uint64_t part)
            r->makespan - bound <= bound / part;
 }
 
+/* Is the plan as close to the bound as was asked for? */
+static bool is_enough(const pbi_rounds *r)
+{
+    const pb_weights *w = &r->game->weights;
+    return r->gap > 0 && !w->alpha && !w->beta && r->outcome == PB_FOUND &&
+           (double)(r->makespan - r->bounds->makespan) <= r->gap * (double)r->bounds->makespan;
+}
+
 /* On large graphs each strategy takes seconds. Within 0.02 % of the bound, that is not worth it. */
 bool pbi_rounds_done(const pbi_rounds *r)
 {
-    return r->outcome == PB_OPTIMAL || r->outcome == PB_INFEASIBLE || (!r->patient && is_near(r, 5000));
+    return r->outcome == PB_OPTIMAL || r->outcome == PB_INFEASIBLE || is_enough(r) || (!r->patient && is_near(r, 5000));
 }
 
 /* Within 1 % of the bound, tables that are much larger than the graph are not worth their memory. */

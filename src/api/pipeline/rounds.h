@@ -31,6 +31,7 @@ typedef enum pbi_round {
 typedef struct pbi_rounds {
     const pb_game *game;
     const pb_bounds *bounds;
+    double gap;   /* a plan within this share of the bound is enough */
     bool patient; /* use all the time or ticks that are allowed */
 
     /* The best plan so far. */

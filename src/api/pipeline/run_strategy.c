@@ -76,6 +76,7 @@ pb_status pbi_run_strategy(const pbi_task *t, pbi_plan *plan)
         .seed = request->seed,
         .threads = request->threads ? request->threads : 1,
         .patient = request->patient && !(t->job->others && t->spec->row->strength == PB_EXACT),
+        .gap = request->gap,
         .end_ns = t->job->end_ns,
         .options = t->spec->options,
         .option_count = t->spec->option_count,

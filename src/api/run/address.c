@@ -49,7 +49,7 @@ static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *f
     pb_game whole;
     char note[600];
     if (now->schedule.cap != game->cap)
-        pbi_result_restate(now, game->cap, first, &whole, note, sizeof note);
+        pbi_result_restate(now, game, first, &whole, note, sizeof note);
     return pbi_result_copy(ctx, now, result, out);
 }
 
@@ -74,6 +74,8 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
         pb_packing places;
         smaller.cap = shares[i] == 100 ? game->cap : game->cap / 100 * shares[i];
         ctx->tick_limit = QUICK_TICKS;
+        if (game->kind == PB_GAME_TIMED && pb_game_with_cap(result, &smaller, smaller.cap) != PB_OK)
+            return PB_ENOMEM;
         status = pb_plan(ctx, &smaller, &quick, result, &now);
         if (status != PB_OK || !now.certificate)
             break;

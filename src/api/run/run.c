@@ -37,7 +37,7 @@ typedef struct runner {
     const pb_run_options *options;
     pb_engine *engine;
     uint64_t first_ns; /* when the first kernel of the step started; 0: not yet */
-    uint64_t *time, *fill, *kernel, *again, *wait, *busy, *flux; /* by step; flux in byte x us */
+    uint64_t *time, *fill, *kernel, *again, *wait, *busy, *flux, *span, *stall[2]; /* by step; flux in byte x us */
 } runner;
 
 static uint64_t clock_of(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
@@ -88,6 +88,9 @@ static void keep_step(runner *r, uint64_t step, const pb_measured *m, uint64_t f
     r->wait[step] = m->io_wait_ns;
     r->busy[step] = m->io_busy_ns;
     r->flux[step] = (uint64_t)(m->flux / 1000);
+    r->span[step] = m->makespan_ns;
+    r->stall[0][step] = m->stall_copy_ns;
+    r->stall[1][step] = m->stall_memory_ns;
     f->peak = m->peak > f->peak ? m->peak : f->peak;
     f->more_bytes = m->more_bytes > f->more_bytes ? m->more_bytes : f->more_bytes;
     f->replanned += m->replanned;
@@ -133,13 +136,17 @@ static void sum_up(runner *r, pb_run_figures *f)
     f->recompute_ns = pb_spread_of(r->again, steps).median;
     f->io_wait_ns = pb_spread_of(r->wait, steps).median;
     f->io_busy_ns = pb_spread_of(r->busy, steps).median;
+    f->makespan_ns = pb_spread_of(r->span, steps).median;
+    f->stall_copy_ns = pb_spread_of(r->stall[0], steps).median;
+    f->stall_memory_ns = pb_spread_of(r->stall[1], steps).median;
     f->flux = 1000.0 * (double)pb_spread_of(r->flux, steps).median;
     pb_workload_text(r->w, f->text, sizeof f->text);
 }
 
 static pb_status take_rows(runner *r, uint64_t steps, pb_arena *scratch)
 {
-    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again, &r->wait, &r->busy, &r->flux};
+    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again,    &r->wait,
+                         &r->busy, &r->flux, &r->span,   &r->stall[0], &r->stall[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(*rows[i] = pb_arena_alloc(scratch, steps, sizeof **rows[i])))
             return PB_ENOMEM;
@@ -158,6 +165,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
                              .timed = take_time,
                              .timed_state = &r,
                              .slow_path = {options->slow_path},
+                             .throttle = options->throttle,
                              .replan = options->replan ? replan : NULL,
                              .replan_state = &r};
     if (steps >= UINT32_MAX)

@@ -61,7 +61,7 @@ static void put_strategies(pbi_out *out)
 
 static void put_parameter(pbi_out *out, const pb_param_spec *p)
 {
-    static const char *const kinds[] = {"integer", "real", "word"};
+    static const char *const kinds[] = {"integer", "real", "word", "list"};
     pbi_put_text(out, "{\"key\":", p->key);
     pbi_put_text(out, ",\"kind\":", kinds[p->kind]);
     pbi_put_text(out, ",\"default\":", p->default_text);

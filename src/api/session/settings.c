@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_THREADS = 1024, MAX_WEIGHTS = 64, PRICE_ROOM = 64 };
@@ -372,6 +373,22 @@ pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, const pb_graph *g
 
 /* ---- requests ---- */
 
+/* "5%" or "0.05" */
+static pb_status read_gap(pb_context *ctx, pb_settings *s, double *gap)
+{
+    const char *text = s->text[PB_SET_gap];
+    char *end;
+    if (!text)
+        return PB_OK;
+    double value = strtod(text, &end);
+    bool percent = end != text && *end == '%';
+    if (end == text || end[percent] || !(value >= 0) || value > 1e6)
+        return about(s, PB_SET_gap,
+                     pbi_fail(ctx, PB_EINVAL, "expected a share such as 5%% or 0.05, not `%.60s`", text));
+    *gap = percent ? value / 100 : value;
+    return PB_OK;
+}
+
 pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits)
 {
     const char *time = s->text[PB_SET_time];
@@ -395,6 +412,8 @@ pb_status pb_settings_request(pb_context *ctx, pb_settings *s, pb_request *reque
         status = pb_settings_number(ctx, s, PB_SET_threads, MAX_THREADS, &threads);
     if (status == PB_OK)
         status = pb_settings_number(ctx, s, PB_SET_patient, 1, &patient);
+    if (status == PB_OK)
+        status = read_gap(ctx, s, &request->gap);
     if (status == PB_OK)
         status = about(s, PB_SET_strategy, pbi_names_check(ctx, strategy, NULL));
     if (status == PB_OK)
@@ -444,7 +463,8 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
 {
     static const char *const inputs[] = {"free", "given", "computed"},
                              *const grads[] = {"accumulate", "keep", "update"},
-                             *const optimizers[] = {"none", "sgd", "momentum", "adam"};
+                             *const optimizers[] = {"none", "sgd", "momentum", "adam"},
+                             *const attention[] = {"fused", "separate"};
     uint64_t train = options->train;
     pb_status status = read_word(ctx, s, PB_SET_inputs, "choice", inputs, 3);
     if (status == PB_OK)
@@ -459,6 +479,8 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
         status = read_word(ctx, s, PB_SET_optimizer, "optimizer", optimizers, 4);
     if (status == PB_OK)
         status = read_word(ctx, s, PB_SET_grads, "choice", grads, 3);
+    if (status == PB_OK)
+        status = read_word(ctx, s, PB_SET_attention, "choice", attention, 2);
     if (status != PB_OK)
         return status;
     if (s->text[PB_SET_inputs])
@@ -466,6 +488,7 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     options->train = train;
     options->optimizer = s->text[PB_SET_optimizer];
     options->grads = s->text[PB_SET_grads];
+    options->attention = s->text[PB_SET_attention];
     if (!train && (options->optimizer || options->grads))
         return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
                      pbi_fail(ctx, PB_EINVAL, "only a training step uses this; set train too"));

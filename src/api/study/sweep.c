@@ -473,8 +473,7 @@ pb_status pbi_sweep_begin(pbi_sweep_state *s)
         return pbi_fail(s->ctx, PB_EINVAL,
                         "the sweep has more than a million cells; use fewer caps, strategies or weights");
     o->cell_count = (uint32_t)(cells * o->weights_count);
-    o->cells = pb_arena_zero(s->result, o->cell_count, sizeof *o->cells);
-    return o->cells ? PB_OK : PB_ENOMEM;
+    return PB_OK;
 }
 
 pb_status pbi_sweep_end(pbi_sweep_state *s)

@@ -15,12 +15,13 @@
 pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch)
 {
     size_t caps = s->out->cap_count;
+    s->out->cells = pb_arena_zero(s->result, s->out->cell_count, sizeof *s->out->cells);
     s->found = pb_arena_zero(scratch, s->out->cell_count, sizeof *s->found);
     s->makespan = pb_arena_zero(scratch, PB_SWEEP_GAMES * caps, sizeof *s->makespan);
     s->cost = pb_arena_zero(scratch, PB_SWEEP_GAMES * caps * s->out->weights_count, sizeof *s->cost);
     for (uint32_t g = 0; g < PB_SWEEP_GAMES; g++)
         s->no_plan[g] = s->out->cap_count;
-    return s->found && s->makespan && s->cost ? PB_OK : PB_ENOMEM;
+    return s->out->cells && s->found && s->makespan && s->cost ? PB_OK : PB_ENOMEM;
 }
 
 /* Whether minimum cost means minimum makespan. */

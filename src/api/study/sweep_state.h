@@ -39,8 +39,8 @@ static inline uint32_t pbi_game_at(pb_game_kind kind)
     return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : kind == PB_GAME_TIERED ? 2 : 3;
 }
 
-/* Checks the request and fills in caps, weights, lines and cells. `ctx`, `base`, `request`, `result` and `out` are set
- * before; ctx->tick_limit is the limit of each plan. */
+/* Checks the request and fills in caps, weights, lines and the number of cells. `ctx`, `base`, `request`, `result` and
+ * `out` are set before; ctx->tick_limit is the limit of each plan. */
 pb_status pbi_sweep_begin(pbi_sweep_state *s);
 
 /* What planning a cell may start from, each NULL for nothing. Without it the plan depends on the cell alone. */
@@ -57,7 +57,7 @@ pb_status pbi_sweep_failed(const pbi_sweep_state *s, uint32_t cell, pb_context *
 
 /* The game of a cell. In the timed game the machine has the cell's cap; it is in `arena`. */
 pb_status pbi_sweep_game(const pbi_sweep_state *s, uint32_t cell, pb_arena *arena, pb_game *out);
-/* Allocates the bounds, with nothing known. */
+/* Allocates cells and bounds, with nothing known. */
 pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch);
 /* Fills `least`. Runs before planning, which may use up the time: the bounds would then be weaker than those of other
  * commands. */

@@ -334,13 +334,13 @@ static bool run(fold *f, uint32_t part)
         const char *op;
         bool (*fold)(fold *);
     } by_name[] = {
-        {"Cast", fold_cast},         {"Where", fold_where},         {"Gather", fold_gather},
-        {"Concat", fold_concat},     {"Slice", fold_slice},         {"Range", fold_range},
-        {"Expand", fold_expand},     {"Reshape", fold_copy},        {"Squeeze", fold_copy},
-        {"Unsqueeze", fold_copy},    {"Flatten", fold_copy},        {"Identity", fold_copy},
-        {"NonZero", fold_nonzero},   {"Transpose", fold_transpose}, {"ConstantOfShape", fold_fill},
-        {"ReduceProd", fold_reduce}, {"ReduceSum", fold_reduce},    {"ReduceMax", fold_reduce},
-        {"ReduceMin", fold_reduce},
+        {"CastLike", fold_cast},        {"Cast", fold_cast},         {"Where", fold_where},
+        {"Gather", fold_gather},        {"Concat", fold_concat},     {"Slice", fold_slice},
+        {"Range", fold_range},          {"Expand", fold_expand},     {"Reshape", fold_copy},
+        {"Squeeze", fold_copy},         {"Unsqueeze", fold_copy},    {"Flatten", fold_copy},
+        {"Identity", fold_copy},        {"NonZero", fold_nonzero},   {"Transpose", fold_transpose},
+        {"ConstantOfShape", fold_fill}, {"ReduceProd", fold_reduce}, {"ReduceSum", fold_reduce},
+        {"ReduceMax", fold_reduce},     {"ReduceMin", fold_reduce},
     };
     if (strcmp(f->n->op, "Split") == 0)
         return fold_split(f, part);
@@ -355,6 +355,8 @@ static bool inputs_known(const pbi_onnx *m, const pbi_onnx_node *n)
 {
     for (uint32_t i = 0; i < n->in_count; i++) {
         const pbi_onnx_tensor *t = pbi_onnx_in(m, n, i);
+        if (i == 1 && strcmp(n->op, "CastLike") == 0)
+            continue; /* only its type counts */
         if (!t || !t->values || t->learnable)
             return false;
     }

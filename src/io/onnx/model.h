@@ -86,6 +86,7 @@ typedef struct pbi_onnx_node {
     uint8_t kind;                        /* pbi_op_kind */
     uint8_t work;                        /* pbi_work_kind */
     bool folded, view, once;
+    bool fused; /* a part of another node's kernel */
 } pbi_onnx_node;
 
 typedef struct pbi_onnx {
@@ -161,6 +162,9 @@ static inline bool pbi_onnx_reads(const pbi_onnx_rule *rule, uint32_t i) { retur
 /* The output's numbers, if they follow from known numbers and are few; else they stay unknown. */
 pb_status pbi_onnx_fold(pbi_onnx *m, pbi_onnx_node *n);
 
+/* fuse.c: after all shapes are known. x sigmoid(x) and, with `attention`, products around a softmax become a kernel. */
+pb_status pbi_onnx_fuse(pbi_onnx *m, bool attention);
+
 #define PBI_ONNX_SHAPER(name) pb_status pbi_onnx_shape_##name(pbi_onnx *m, pbi_onnx_node *n)
 /* shape.c: element by element, reductions, products. */
 PBI_ONNX_SHAPER(same);
@@ -177,6 +181,8 @@ PBI_ONNX_SHAPER(matmul);
 PBI_ONNX_SHAPER(einsum);
 PBI_ONNX_SHAPER(attention);
 PBI_ONNX_SHAPER(recurrent);
+PBI_ONNX_SHAPER(class_loss);
+PBI_ONNX_SHAPER(slope);
 PBI_ONNX_SHAPER(quantize);
 PBI_ONNX_SHAPER(dequantize);
 /* shape_move.c: reshaping, and selecting elements. */

@@ -106,7 +106,7 @@ static uint32_t base_of(const pbi_onnx *m, uint32_t tensor)
     return m->tensor[tensor].base == PBI_ONNX_NONE ? tensor : m->tensor[tensor].base;
 }
 
-static bool is_left_out(const pbi_onnx_node *n) { return n->folded || n->view; }
+static bool is_left_out(const pbi_onnx_node *n) { return n->folded || n->view || n->fused; }
 
 static bool is_needed(const pbi_onnx *m, const pbi_onnx_node *n)
 {
@@ -256,7 +256,8 @@ static pb_status emit_node(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n)
     if (n->once)
         op.flags |= PB_NODE_ONCE;
     bool train = m->options->train, dropout = op.kind == PBI_OP_DROPOUT;
-    bool indices = train && (op.kind == PBI_OP_SORTED || op.kind == PBI_OP_MAX_POOL) && pbi_onnx_out(m, n, 1);
+    bool saves = op.kind == PBI_OP_SORTED || op.kind == PBI_OP_MAX_POOL || op.kind == PBI_OP_SCORES;
+    bool indices = train && saves && pbi_onnx_out(m, n, 1);
     if (train && !indices)
         op.side_size = op.kind == PBI_OP_SORTED ? pbi_times(pbi_dims_elements(op.dims), 8) : n->side_size;
     if (dropout) {
@@ -402,6 +403,8 @@ pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb
         status = pbi_onnx_bind(&m);
     if (status == PB_OK)
         status = explain_batch(&m, infer(&m));
+    if (status == PB_OK)
+        status = pbi_onnx_fuse(&m, !options->attention || strcmp(options->attention, "separate") != 0);
     if (status == PB_OK) {
         mark_needed(&m);
         status = pb_builder_new(m.ctx, &builder);

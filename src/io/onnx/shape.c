@@ -326,19 +326,50 @@ PBI_ONNX_SHAPER(recurrent)
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *w = pbi_onnx_in(m, n, 1), *r = pbi_onnx_in(m, n, 2);
     if (!w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return pbi_onnx_invalid(m, n, "its input, weights and recurrent weights must have rank 3");
-    if (m->options->train)
-        return pbi_onnx_refuse(
-            m, n, "recurrent layers have no backward pass here; unroll the steps, or read the model without train");
     if (pbi_onnx_integer(n, "layout", 0))
         return pbi_onnx_refuse(m, n, "only layout=0 (steps first) is supported; export the model with it");
     uint64_t hidden = r->dims[2], directions = w->dims[0];
     uint64_t all[4] = {x->dims[0], directions, x->dims[1], hidden}, last[3] = {directions, x->dims[1], hidden};
     uint64_t gates = pbi_times(w->dims[1], pbi_add_saturated(w->dims[2], hidden));
-    n->cost = pbi_times(pbi_times(2, gates), pbi_times(directions, pbi_times(x->dims[0], x->dims[1])));
+    uint64_t tokens = pbi_times(directions, pbi_times(x->dims[0], x->dims[1]));
+    n->cost = pbi_times(pbi_times(2, gates), tokens);
+    n->grad_cost = pbi_times(2, n->cost);
+    /* What kernels save of each step for the backward pass: gates and cells, and states if the output is not all of
+     * them. */
+    uint64_t saved = strcmp(n->op, "LSTM") == 0 ? 5 : strcmp(n->op, "GRU") == 0 ? 4 : 0;
+    saved += !pbi_onnx_out(m, n, 0);
+    n->side_size = pbi_times(pbi_times(tokens, hidden), saved * pbi_onnx_bits(x->type) / 8);
     pb_status status = pbi_onnx_shape(m, n, 0, x->type, 4, all);
     for (uint32_t i = 1; status == PB_OK && i < n->out_count; i++)
         status = pbi_onnx_shape(m, n, i, x->type, 3, last);
     return status;
+}
+
+/* Losses over classes: scores or their logarithms [batch, classes, ...] and labels [batch, ...]. */
+PBI_ONNX_SHAPER(class_loss)
+{
+    const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *labels = pbi_onnx_in(m, n, 1);
+    const char *reduction = pbi_onnx_text(n, "reduction", "mean");
+    bool each = strcmp(reduction, "none") == 0, softmax = strcmp(n->op, "SoftmaxCrossEntropyLoss") == 0;
+    if (!labels || x->rank < 2 || labels->rank + 1 != x->rank || labels->dims[0] != x->dims[0])
+        return pbi_onnx_invalid(m, n, "its scores need one axis, of classes, more than its labels");
+    if (n->in_count > 2 && n->in[2] != PBI_ONNX_NONE)
+        m->tensor[n->in[2]].learnable = false; /* weights of classes are constants */
+    uint64_t scores = pbi_onnx_elements(x);
+    n->cost = pbi_times(softmax ? 6 : 1, scores);
+    n->grad_cost = pbi_times(softmax ? 3 : 1, scores);
+    n->side_size = softmax ? pbi_times(scores, pbi_onnx_bits(x->type) / 8) : 0; /* logarithms of probabilities */
+    pb_status status = pbi_onnx_shape(m, n, 0, x->type, each ? labels->rank : 0, labels->dims);
+    return status == PB_OK && softmax ? like(m, n, 1, x->type, x) : status;
+}
+
+/* Before version 7 a list of slopes has one for each channel. */
+PBI_ONNX_SHAPER(slope)
+{
+    const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *slopes = pbi_onnx_in(m, n, 1);
+    bool channels = m->opset && m->opset < 7 && slopes && slopes->rank == 1 && x->rank > 1 &&
+                    (slopes->dims[0] == x->dims[1] || slopes->dims[0] == 1);
+    return channels ? like(m, n, 0, x->type, x) : broadcast_from(m, n, 0, x->type);
 }
 
 PBI_ONNX_SHAPER(quantize)

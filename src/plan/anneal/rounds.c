@@ -180,7 +180,7 @@ pb_status pbi_rounds_init(pbi_rounds *r, pb_context *ctx, const pb_game *game, c
     first->better = options->better;
     first->better_state = options->better_state;
     first->better_cap = game->cap;
-    r->enough = proved(game, options->bounds, r->worker[0].a.gamma);
+    r->enough = proved(game, options->bounds, r->worker[0].a.gamma) * (1 + options->gap);
     return pbi_events_init(&r->best, arena, r->room) ? PB_OK : PB_ENOMEM;
 }
 

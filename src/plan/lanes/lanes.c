@@ -186,17 +186,34 @@ static void fetch_given(const pbi_lanes *l, pbi_lanes_plan *p)
     }
 }
 
+/* The inputs that were loaded since they were used last. */
+static uint64_t loaded_inputs(const pbi_lanes *l, uint32_t way, uint8_t *loaded)
+{
+    const pbi_lane_way *w = &l->way[way];
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < w->in_count; k++) {
+        if (loaded[w->in[k]] && k < PBI_LANES_MAX_FETCH)
+            bits |= UINT64_C(1) << k;
+        loaded[w->in[k]] = 0;
+    }
+    return bits;
+}
+
 bool pbi_lanes_take(const pbi_lanes *l, const pb_moves *moves, pbi_lanes_plan *p)
 {
+    uint8_t *loaded = l->facts.after_start;
+    memset(loaded, 0, l->g->node_count);
     p->count = 0;
     for (pb_step k = 0; k < moves->count; k++) {
         const pb_move *m = &moves->move[k];
+        if (m->op == PB_LOAD || m->op == PB_FREE)
+            loaded[m->node] = m->op == PB_LOAD && l->can_fetch;
         if (m->op != PB_COMPUTE)
             continue;
         uint32_t way = m->by ? l->g->node_count + l->g->recipe_start[m->node] + m->by - 1 : m->node;
         if (p->count == l->most || way >= l->way_count || l->way[way].duration == PB_NO_TIME)
             return false;
-        p->step[p->count++] = (pbi_lane_step){way, PBI_LANES_MAX_DISTANCE, 0};
+        p->step[p->count++] = (pbi_lane_step){way, PBI_LANES_MAX_DISTANCE, loaded_inputs(l, way, loaded)};
     }
     fetch_given(l, p);
     return true;

@@ -94,7 +94,8 @@ pb_status pbi_lanes_init(pbi_lanes *l, const pb_game *game, pb_arena *arena, pbi
 /* An empty plan; false without memory. */
 bool pbi_lanes_new(const pbi_lanes *l, pb_arena *arena, pbi_lanes_plan *p);
 void pbi_lanes_copy(pbi_lanes_plan *to, const pbi_lanes_plan *from);
-/* The computations of a plan in the remat game, nothing fetched; false if they are too many. */
+/* The computations of a plan in the remat or tiered game; what the latter loads is fetched. False if they are too
+ * many. */
 bool pbi_lanes_take(const pbi_lanes *l, const pb_moves *moves, pbi_lanes_plan *p);
 /* Every needed node once, in program order, nothing fetched but what starts in the other memory. */
 void pbi_lanes_program(const pbi_lanes *l, pbi_lanes_plan *p);
@@ -123,9 +124,20 @@ static inline bool pbi_lanes_fetches(const pbi_lane_step *s, uint32_t k)
 uint64_t pbi_lanes_decode(const pbi_lanes *l, const pbi_lanes_plan *p, pb_moves *moves, pb_status *status);
 bool pbi_lanes_run_new(pbi_lanes *l, pb_arena *arena);
 
-/* How memory is made where there is too little. */
-typedef enum pbi_lanes_relief { PBI_RELIEF_FETCH, PBI_RELIEF_MIXED } pbi_lanes_relief;
-/* Fetches or recomputes values, one after the other, until the plan fits; checked then. False if it does not work. */
+/* How memory is made where there is too little: by values that are fetched, the largest and longest gaps first; the
+ * largest values; those whose next use is farthest away; those that cost least for each unit of memory, which may be
+ * recomputed; or by random ones, fetched or recomputed. */
+typedef enum pbi_lanes_relief {
+    PBI_RELIEF_FETCH,
+    PBI_RELIEF_LARGEST,
+    PBI_RELIEF_FARTHEST,
+    PBI_RELIEF_CHEAPEST,
+    PBI_RELIEF_MIXED
+} pbi_lanes_relief;
+/* In a few passes over the plan, by a rule that is not MIXED; checked then. False if it does not fit. */
+bool pbi_lanes_sweep(const pbi_lanes *l, pbi_lanes_plan *p, pbi_lanes_relief relief, pb_arena *arena);
+/* Fetches (FETCH) or recomputes values (MIXED), one after the other, until the plan fits; checked then. False if it
+ * does not work. */
 bool pbi_lanes_repair(const pbi_lanes *l, pbi_lanes_plan *p, pbi_lanes_relief relief, uint32_t tries, pbi_rng *rng);
 /* A random change, repaired and checked; false: nothing came of it. The plan was checked before. */
 bool pbi_lanes_change(const pbi_lanes *l, pbi_lanes_plan *p, pbi_rng *rng);

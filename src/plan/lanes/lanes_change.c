@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 4, REPAIRS = 8, GAP_TRIES = 16, MAX_SHIFT = 24 };
+enum { REPAIRS = 8, GAP_TRIES = 16, MAX_SHIFT = 24, MAX_DEEP = 24 };
 
 /* A use of a value and the gap before it. */
 typedef struct gap {
@@ -76,6 +76,64 @@ static bool recompute_before(const pbi_lanes *l, pbi_lanes_plan *p, const gap *x
     return true;
 }
 
+/* ---- recomputation with what it needs ---- */
+
+/* What is in memory when the computation `at` begins, apart from what is fetched for it: sets facts.touched_use. */
+static void find_resident(const pbi_lanes *l, const pbi_lanes_plan *p, uint32_t at)
+{
+    const pbi_lanes_facts *f = &l->facts;
+    memset(f->touched_use, 0, l->g->node_count * sizeof *f->touched_use);
+    for (uint32_t i = at; i < p->count; i++) {
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
+        for (uint32_t k = 0; k < w->in_count; k++) {
+            uint32_t from = f->from[f->use_start[i] + k];
+            if ((from == PBI_AT_START || from < at) && !pbi_lanes_fetches(&p->step[i], k))
+                f->touched_use[w->in[k]] = 1;
+        }
+    }
+}
+
+typedef struct chain {
+    uint32_t way[MAX_DEEP];
+    uint32_t count;
+} chain;
+
+/* Adds the way, after recomputations of most of what it reads and is not in memory. */
+static void add_chain(const pbi_lanes *l, chain *c, uint32_t way, uint32_t depth, pbi_rng *rng)
+{
+    const pbi_lane_way *w = &l->way[way];
+    l->facts.touched_use[w->node] = 1;
+    for (uint32_t k = 0; k < w->in_count && depth < MAX_DEEP; k++) {
+        pb_node u = w->in[k];
+        if (l->facts.touched_use[u] || !may_recompute(l, u) || pbi_rng_below(rng, 4) == 0)
+            continue;
+        uint32_t other = pick_way(l, u, rng);
+        if (other != PBI_NEVER && !l->facts.touched_use[l->way[other].node])
+            add_chain(l, c, other, depth + 1, rng);
+    }
+    if (c->count < MAX_DEEP)
+        c->way[c->count++] = way;
+}
+
+/* As recompute_before, and of what it needs most is recomputed too instead of living longer. */
+static bool recompute_deep(const pbi_lanes *l, pbi_lanes_plan *p, const gap *x, pbi_rng *rng)
+{
+    chain c = {.count = 0};
+    uint32_t way = may_recompute(l, x->node) ? pick_way(l, x->node, rng) : PBI_NEVER;
+    if (way == PBI_NEVER || p->count + MAX_DEEP > l->most)
+        return false;
+    find_resident(l, p, x->at);
+    add_chain(l, &c, way, 0, rng);
+    uint32_t distance = p->step[x->at].distance;
+    if (x->k < PBI_LANES_MAX_FETCH)
+        p->step[x->at].fetch &= ~(UINT64_C(1) << x->k);
+    memmove(p->step + x->at + c.count, p->step + x->at, (p->count - x->at) * sizeof *p->step);
+    p->count += c.count;
+    for (uint32_t i = 0; i < c.count; i++)
+        p->step[x->at + i] = (pbi_lane_step){c.way[i], distance, 0};
+    return true;
+}
+
 /* ---- repair ---- */
 
 /* The values that are only kept while the worst computation runs, in the order of their next uses: calls for each. */
@@ -128,7 +186,7 @@ bool pbi_lanes_repair(const pbi_lanes *l, pbi_lanes_plan *p, pbi_lanes_relief re
             may_fetch(l, &x) && (relief == PBI_RELIEF_FETCH || !may_recompute(l, x.node) || pbi_rng_next(rng) & 1);
         if (fetch)
             p->step[x.at].fetch |= UINT64_C(1) << x.k;
-        else if (!recompute_before(l, p, &x, rng))
+        else if (!(pbi_rng_next(rng) & 1 ? recompute_deep(l, p, &x, rng) : recompute_before(l, p, &x, rng)))
             return false;
     }
     return false;
@@ -188,6 +246,29 @@ static bool drop_repeat(const pbi_lanes *l, pbi_lanes_plan *p, pbi_rng *rng)
     return true;
 }
 
+/* Repeats whose results nothing reads: their first computations have to stay. The plan is checked before. */
+static bool drop_useless(const pbi_lanes *l, pbi_lanes_plan *p)
+{
+    const pbi_lanes_facts *f = &l->facts;
+    uint32_t *seen = f->touched_use, kept = 0;
+    for (pb_node v = 0; v < l->g->node_count; v++)
+        seen[v] = l->game->timing->start[v] != UINT32_MAX;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const pbi_lane_way *w = pbi_lanes_way(l, &p->step[i]);
+        bool useless = seen[w->node];
+        for (uint32_t k = 0; k <= w->part_count; k++) {
+            uint8_t then = f->after_make[f->make_start[i] + k];
+            useless &= then == PBI_LANES_ABSENT || (then == PBI_LANES_FREE && k == 0);
+        }
+        seen[w->node] = 1;
+        if (!useless)
+            p->step[kept++] = p->step[i];
+    }
+    bool any = kept < p->count;
+    p->count = kept;
+    return any;
+}
+
 static bool shift(pbi_lanes_plan *p, pbi_rng *rng)
 {
     uint32_t at = (uint32_t)pbi_rng_below(rng, p->count), by = 1 + (uint32_t)pbi_rng_below(rng, MAX_SHIFT);
@@ -221,7 +302,7 @@ static bool change_gap(const pbi_lanes *l, pbi_lanes_plan *p, unsigned kind, pbi
     else if (kind == 2 && may_fetch(l, &x))
         p->step[x.at].fetch |= UINT64_C(1) << x.k;
     else
-        return recompute_before(l, p, &x, rng);
+        return pbi_rng_below(rng, 4) ? recompute_deep(l, p, &x, rng) : recompute_before(l, p, &x, rng);
     return true;
 }
 
@@ -232,5 +313,10 @@ bool pbi_lanes_change(const pbi_lanes *l, pbi_lanes_plan *p, pbi_rng *rng)
                    : kind < 7 ? drop_repeat(l, p, rng)
                    : kind < 9 ? shift(p, rng)
                               : change_distance(p, rng);
-    return changed && pbi_lanes_repair(l, p, PBI_RELIEF_MIXED, REPAIRS, rng);
+    if (!changed || !pbi_lanes_repair(l, p, PBI_RELIEF_MIXED, REPAIRS, rng))
+        return false;
+    while (drop_useless(l, p))
+        if (!pbi_lanes_check(l, p) || !pbi_lanes_fits(l, p))
+            return false;
+    return true;
 }

@@ -362,7 +362,7 @@ static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_pro
         return PB_OK;
     }
     Cbc_Model *model = load(p, &k);
-    Cbc_setAllowableGap(model, 1e-9);
+    Cbc_setAllowableGap(model, w->limits->gap > 1e-9 ? w->limits->gap : 1e-9);
     if (large)
         limit_large(w, model);
     Cbc_addCutCallback(model, on_cuts, "watch", w);

@@ -51,7 +51,7 @@ void pbi_program_entry(pbi_program *p, int column, double factor);
 
 typedef enum pbi_program_end {
     PBI_UNSOLVED,  /* the solver failed, for example for lack of precision */
-    PBI_SOLVED,    /* x is optimal */
+    PBI_SOLVED,    /* x is optimal, or within the gap */
     PBI_NO_ANSWER, /* proved: no solution within the bounds, or below `below` */
     PBI_OUT_OF_TICKS,
     PBI_STOPPED /* by the context's stop callback */
@@ -63,6 +63,7 @@ typedef struct pbi_program_limits {
     uint64_t ticks;          /* max effort, 0: no limit */
     uint64_t ticks_per_poll; /* effort of each poll: for a part of the search, or a batch of simplex steps */
     uint64_t end_ns;         /* 0, or when the context will stop, by its clock: Cbc may poll too late */
+    double gap;              /* stop when the best solution is proved to be within this of the least value */
 } pbi_program_limits;
 
 typedef struct pbi_program_answer {

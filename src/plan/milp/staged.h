@@ -77,7 +77,7 @@ pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool
 /* Program order, each node once. */
 pb_status pbi_staged_program(pbi_staged_best *best, pb_arena *arena);
 
-/* Is there a solver, does the game suit, has the program at most this many entries (or those of option `size`)? Else
+/* Does the game suit, has the program at most this many entries (or those of option `size`)? Else
  * the plan has given up. */
 pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t max_entries,
                           pbi_plan *plan, bool *open);

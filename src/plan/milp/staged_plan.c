@@ -192,8 +192,6 @@ pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_o
     pb_status status = pbi_option_number(ctx, options, "size", 1, INT32_MAX / 2, &max_entries);
     if (status != PB_OK)
         return status;
-    if (!pb_solver_version())
-        return pbi_plan_give_up(plan, "does not apply: Cbc is " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
     if (misfit)
         return pbi_plan_give_up(plan, "does not apply: %s", misfit);
     if (entries > max_entries)

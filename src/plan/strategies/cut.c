@@ -220,7 +220,7 @@ static pb_status run_search(search *s, pbi_cutter_recipes recipes, pb_arena *are
     if (status == PB_OK)
         status = try_all(s);
     if (status == PB_OK && s->found && s->game->graph->node_count <= MANY &&
-        s->best.time > s->options->bounds->makespan)
+        (double)s->best.time > (double)s->options->bounds->makespan * (1 + s->options->gap))
         status = keep_single_values(s);
     return status;
 }

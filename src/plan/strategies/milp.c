@@ -1,9 +1,9 @@
 /* milp.c -- the least work in program order, by mixed-integer programming.
  *
  * Problem     least work under the cap, if first computations keep program order.
- * Idea        Checkmate's stages as a mixed-integer program (milp/staged), solved by Cbc. Quick planners that follow
- *             the order and, with time, the rounded relaxation give a plan to start with: only better ones are
- *             searched for.
+ * Idea        Checkmate's stages as a mixed-integer program (milp/staged), solved by Cbc or HiGHS. Quick planners
+ *             that follow the order and, with time, the rounded relaxation give a plan to start with: only better
+ *             ones are searched for.
  * Invariants  the solver counts in floating point, so its answer is only a list of computations, whose moves, memory
  *             and work are then counted exactly. A plan that exceeds the cap is not returned.
  * Cost        the program has about 9/2 entries for each stage and edge; solving it is exponential.
@@ -13,16 +13,19 @@
  */
 #include "base/context.h"
 #include "plan/evict/demand.h"
+#include "plan/milp/highs.h"
 #include "plan/milp/staged.h"
 #include "plan/sequence/window.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum {
     FIRST_TICKS = 60,        /* ticks an entry: reducing the program and solving its relaxation */
     PART_TICKS = 3,          /* ticks an entry: a part of the search */
-    MAX_ENTRIES = 250000,    /* above, Cbc would not notice a stop for minutes */
+    MAX_ENTRIES = 250000,    /* above, Cbc would not notice a stop for minutes, unless it watches the time */
+    MAX_IN_TIME = 8000000,   /* with a time limit: a gigabyte or two */
     LARGE = 100000,          /* entries above which the first part takes more than its share */
     DEFAULT_TICKS = 10000000 /* ticks, if neither ticks nor time are limited */
 };
@@ -34,6 +37,7 @@ typedef struct job {
     pb_arena scratch;
     pbi_staged m;
     pbi_staged_best best;
+    bool highs;          /* solved by HiGHS */
     bool proved, passed; /* the best plan is the least; the solver's plan exceeded the cap */
 } job;
 
@@ -97,12 +101,18 @@ static double better_value(const job *w)
 static pb_status solve(job *w, uint64_t ticks, pbi_program_end *end)
 {
     pbi_program_answer answer;
-    pbi_program_limits limits = {better_value(w), w->best.work != UINT64_MAX, ticks,
-                                 PART_TICKS * (uint64_t)w->m.program.entries, w->options->end_ns};
+    pbi_program_limits limits = {better_value(w),
+                                 w->best.work != UINT64_MAX,
+                                 ticks,
+                                 PART_TICKS * (uint64_t)w->m.program.entries,
+                                 w->options->end_ns,
+                                 0};
+    limits.gap = w->options->gap * (double)w->game->graph->needed_cost / w->m.price;
     pbi_sequence s;
     bool fits = true;
     pbi_sequence_init(&s, &w->scratch);
-    pb_status status = pbi_program_solve(w->ctx, &w->m.program, &limits, &w->scratch, &answer);
+    pb_status status =
+        (w->highs ? pbi_highs_solve : pbi_program_solve)(w->ctx, &w->m.program, &limits, &w->scratch, &answer);
     if (status == PB_OK && answer.found)
         status = pbi_staged_sequence(&w->m, answer.x, &s);
     if (status == PB_OK && answer.found)
@@ -122,7 +132,12 @@ static pb_status conclude(job *w, pbi_program_end end, pbi_plan *plan)
         pbi_resume(w->ctx, held);
         if (status == PB_OK && w->proved)
             status =
-                pbi_plan_note(plan, "the least work in Checkmate's stages over the program order, to Cbc's precision");
+                w->options->gap > 0
+                    ? pbi_plan_note(plan, "within %g %% of the least work in Checkmate's stages over the program order",
+                                    100 * w->options->gap)
+                    : pbi_plan_note(plan,
+                                    "the least work in Checkmate's stages over the program order, to %s's precision",
+                                    w->highs ? "HiGHS" : "Cbc");
         return status;
     }
     if (w->passed)
@@ -150,11 +165,34 @@ static pb_status plan_by_program(job *w, uint64_t ticks, pbi_plan *plan)
     return status == PB_OK ? conclude(w, end, plan) : status;
 }
 
+/* Which solver; *open false: there is none, and the plan has given up. */
+static pb_status choose_solver(job *w, pbi_plan *plan, bool *open)
+{
+    const char *name = pbi_option_find(w->options, "solver");
+    bool any = !name || strcmp(name, "auto") == 0, cbc = any || strcmp(name, "cbc") == 0;
+    bool highs = any || strcmp(name, "highs") == 0;
+    *open = false;
+    if (!cbc && !highs)
+        return pbi_fail(w->ctx, PB_EINVAL, "solver must be auto, cbc or highs, not \"%.40s\"", name);
+    cbc = cbc && pb_solver_version();
+    w->highs = !cbc && highs && pbi_highs_found();
+    *open = cbc || w->highs;
+    if (*open)
+        return PB_OK;
+    if (!any && highs)
+        return pbi_plan_give_up(plan,
+                                "does not apply: libhighs.so.1 was not found; pip install highspy, and name its folder "
+                                "in LD_LIBRARY_PATH");
+    return pbi_plan_give_up(plan, "does not apply: Cbc is " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
+}
+
 pb_status pbi_plan_milp(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     job w = {.ctx = ctx, .game = game, .options = options};
     bool open;
-    pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
+    pb_status status = choose_solver(&w, plan, &open);
+    if (status == PB_OK && open)
+        status = pbi_staged_gate(ctx, game, options, options->end_ns ? MAX_IN_TIME : MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
     uint64_t limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : DEFAULT_TICKS;

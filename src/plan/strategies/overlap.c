@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { FIRST_CYCLE = 1 << 13 };
+enum { FIRST_CYCLE = 1 << 13, SMALL = 4096 };
 
 /* Changes by this part of the work are accepted as often as not, at first; at the end of a cycle by a fraction. */
 static const double warm = 2.5e-4, cold = 0.02;
@@ -27,6 +27,7 @@ typedef struct searcher {
     const pbi_plan_options *options;
     pbi_lanes_plan now, trial, best;
     uint64_t now_time, best_time;
+    uint64_t begin_ticks, begin_ns; /* of the long cycle */
     pbi_rng rng;
 } searcher;
 
@@ -47,19 +48,41 @@ static void offer_start(searcher *s)
     }
 }
 
-static pb_status try_starts(pb_context *ctx, searcher *s)
+/* The computations of start number i: sequential plans, a tiered one, program order. */
+static bool take_start(searcher *s, uint32_t i)
 {
     const pbi_plan_options *o = s->options;
+    if (i < o->sequential_count)
+        return pbi_lanes_take(s->l, &o->sequential[i], &s->trial);
+    if (i == o->sequential_count)
+        return o->tiered && pbi_lanes_take(s->l, o->tiered, &s->trial);
+    pbi_lanes_program(s->l, &s->trial);
+    return true;
+}
+
+/* Large graphs have time for a start or two after a repair in small steps. */
+static bool make_fit(searcher *s, pbi_lanes_relief relief, pb_arena *scratch)
+{
+    if (relief == PBI_RELIEF_MIXED)
+        return s->l->g->node_count < SMALL &&
+               pbi_lanes_repair(s->l, &s->trial, PBI_RELIEF_FETCH, s->l->most_uses, &s->rng);
+    return pbi_lanes_sweep(s->l, &s->trial, relief, scratch);
+}
+
+static pb_status try_starts(pb_context *ctx, searcher *s)
+{
+    pb_arena scratch;
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i <= o->sequential_count && status == PB_OK; i++) {
-        if (i == o->sequential_count)
-            pbi_lanes_program(s->l, &s->trial);
-        else if (!pbi_lanes_take(s->l, &o->sequential[i], &s->trial))
-            continue;
-        if (pbi_lanes_repair(s->l, &s->trial, PBI_RELIEF_FETCH, s->l->most_uses, &s->rng))
-            offer_start(s);
-        status = pbi_tick(ctx, 1 + s->trial.count);
-    }
+    for (uint32_t i = 0; i <= s->options->sequential_count + 1 && status == PB_OK; i++)
+        for (int relief = PBI_RELIEF_FETCH; relief <= PBI_RELIEF_MIXED && status == PB_OK; relief++) {
+            if (!take_start(s, i))
+                break;
+            pb_arena_init(&scratch, ctx);
+            if (make_fit(s, (pbi_lanes_relief)relief, &scratch))
+                offer_start(s);
+            pb_arena_release(&scratch);
+            status = pbi_tick(ctx, 1 + s->trial.count);
+        }
     return status;
 }
 
@@ -98,13 +121,49 @@ static pb_status cycle(pb_context *ctx, searcher *s, uint64_t length)
     return status;
 }
 
+/* How much of the limits of ticks and time is used up, between 0 and 1; below 0: there is no limit. */
+static double used_up(const pb_context *ctx, const searcher *s)
+{
+    double part = -1;
+    if (ctx->tick_limit)
+        part = (double)(ctx->ticks - s->begin_ticks) / (double)(ctx->tick_limit - s->begin_ticks + 1);
+    if (s->options->end_ns && ctx->clock_ns) {
+        uint64_t now = ctx->clock_ns(ctx->callback_state), all = s->options->end_ns - s->begin_ns;
+        double time = now < s->options->end_ns ? (double)(now - s->begin_ns) / (double)(all + 1) : 1;
+        part = time > part ? time : part;
+    }
+    return part;
+}
+
+/* One long cycle over all that the limits allow: a slow one finds more than many short ones. */
+static pb_status long_cycle(pb_context *ctx, searcher *s)
+{
+    enum { LOOK = 64 };
+    double temperature = 0;
+    pb_status status = PB_OK;
+    pbi_lanes_copy(&s->now, &s->best);
+    s->now_time = s->best_time;
+    s->begin_ticks = ctx->ticks;
+    s->begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    for (uint64_t i = 0; status == PB_OK && s->best_time > s->l->total; i++) {
+        if (i % LOOK == 0)
+            temperature = warm * (double)s->l->total * exp(log(cold) * used_up(ctx, s));
+        pbi_lanes_copy(&s->trial, &s->now);
+        if (pbi_lanes_check(s->l, &s->trial) && pbi_lanes_change(s->l, &s->trial, &s->rng))
+            judge(s, temperature);
+        status = pbi_tick(ctx, 1 + s->trial.count / 64);
+    }
+    return status;
+}
+
 /* Until time or ticks run out; without a limit, a number of cycles that suits the size. */
 static pb_status search(pb_context *ctx, searcher *s)
 {
     uint64_t length = FIRST_CYCLE, budget = UINT64_C(1) << 25, used = 0, count = s->best.count + 1u;
     pb_status status = PB_OK;
     while (status == PB_OK && s->best_time > s->l->total && (s->options->patient || used < budget)) {
-        status = cycle(ctx, s, length);
+        bool limited = s->options->patient && used && used_up(ctx, s) >= 0;
+        status = limited ? long_cycle(ctx, s) : cycle(ctx, s, length);
         used += length * count;
         length += length / 2;
     }

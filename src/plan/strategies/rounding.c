@@ -64,7 +64,7 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
         status = pbi_staged_memory(w->ctx, &m);
     if (status == PB_OK) {
         uint64_t left = !w->limit ? 0 : w->ctx->ticks < w->limit ? w->limit - w->ctx->ticks : 1;
-        pbi_program_limits limits = {HUGE_VAL, false, left, POLL_TICKS * (uint64_t)m.program.rows, w->end_ns};
+        pbi_program_limits limits = {HUGE_VAL, false, left, POLL_TICKS * (uint64_t)m.program.rows, w->end_ns, 0};
         status = pbi_program_relax(w->ctx, &m.program, &limits, &arena, &answer);
         w->ctx->ticks += answer.ticks <= left || !left ? answer.ticks : left;
     }
@@ -118,6 +118,8 @@ pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan
     job w = {.ctx = ctx, .game = game, .rng = {options->seed}, .end_ns = options->end_ns};
     bool open;
     pbi_program_end end = PBI_SOLVED;
+    if (!pb_solver_version())
+        return pbi_plan_give_up(plan, "does not apply: Cbc is " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
     pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
