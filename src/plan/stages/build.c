@@ -130,7 +130,7 @@ static pbi_step_code decide(const builder *x, uint32_t d, uint64_t now, uint64_t
         consider_backward(x, c, &o);
         if (p->b > p->w)
             o.w = c;
-        if (p->b - p->w >= rule->wait[c])
+        if (p->b > p->w && p->b - p->w >= rule->wait[c])
             forced = c;
     }
     *soon = o.soon;

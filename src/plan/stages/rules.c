@@ -17,7 +17,7 @@ static pb_status new_rule(const pbi_stages_kit *k, pb_arena *arena, pbi_stages_r
     return out->limit && out->ahead && out->keep && out->wait && out->fill ? PB_OK : PB_ENOMEM;
 }
 
-static void copy_rule(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from)
+void pbi_stages_copy_rule(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from)
 {
     size_t bytes = k->s->parts * sizeof *to->limit;
     memcpy(to->limit, from->limit, bytes);
@@ -129,7 +129,7 @@ static pb_status try_usual(pbi_stages_search *x)
         uint64_t before = x->best.value;
         status = try_rule(x, &x->next, &better);
         if (x->best.value < before)
-            copy_rule(x->k, &x->rule, &x->next);
+            pbi_stages_copy_rule(x->k, &x->rule, &x->next);
     }
     return status;
 }
@@ -177,13 +177,13 @@ pb_status pbi_stages_try_rules(pbi_stages_search *x, uint64_t trials)
         status = try_usual(x);
     for (uint64_t i = 0; i < trials && status == PB_OK && x->best.value > x->bound; i++) {
         bool better;
-        copy_rule(x->k, &x->next, &x->rule);
+        pbi_stages_copy_rule(x->k, &x->next, &x->rule);
         uint64_t changes = 1 + pbi_rng_below(&x->rng, 3);
         for (uint64_t k = 0; k < changes; k++)
             change_rule(x, &x->next);
         status = try_rule(x, &x->next, &better);
         if (better)
-            copy_rule(x->k, &x->rule, &x->next);
+            pbi_stages_copy_rule(x->k, &x->rule, &x->next);
     }
     return status;
 }

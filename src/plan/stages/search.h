@@ -15,6 +15,7 @@ typedef struct pbi_stages_search {
 } pbi_stages_search;
 
 pb_status pbi_stages_search_new(pb_context *ctx, const pbi_stages_kit *k, pb_arena *arena, pbi_stages_search *out);
+void pbi_stages_copy_rule(const pbi_stages_kit *k, pbi_stages_rule *to, const pbi_stages_rule *from);
 /* Takes `trial` if it is better than the best so far. */
 bool pbi_stages_offer(pbi_stages_search *x);
 /* Rules: the usual ones, and changes of the best of them for a number of trials. */

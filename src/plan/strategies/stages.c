@@ -27,7 +27,8 @@ static pb_status search_makespan(pbi_stages_search *x, pbi_stages_search *y, uin
     pbi_stages_copy(x->k, &x->trial, &y->best);
     if (pbi_stages_value(x->k, &x->trial, UINT64_MAX)) {
         pbi_stages_tighten(x->k, &x->trial, x->bound, &x->spare);
-        pbi_stages_offer(x);
+        if (pbi_stages_offer(x))
+            pbi_stages_copy_rule(x->k, &x->rule, &y->rule);
     }
     return status;
 }
