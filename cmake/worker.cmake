@@ -1,7 +1,7 @@
 # The core as WebAssembly, for the page without a server (docs/page.md): the library, and the handlers of apps/server on
 # the worker's queue instead of HTTP. What only the command uses is left out: workloads, the engine and stores.
 file(GLOB_RECURSE PB_CORE_SOURCES CONFIGURE_DEPENDS src/*.c)
-list(FILTER PB_CORE_SOURCES EXCLUDE REGEX "/src/(engine|workloads|catalytic|store|api/run|api/campaign)/|/(io/file|session/stores)\\.c$")
+list(FILTER PB_CORE_SOURCES EXCLUDE REGEX "/src/(engine|workloads|catalytic|store|api/run|api/campaign)/|/(io/file|session/stores|session/run)\\.c$")
 set_source_files_properties(src/plan/milp/cbc.c PROPERTIES COMPILE_DEFINITIONS _WASI_EMULATED_SIGNAL)
 add_library(pebble_core STATIC ${PB_CORE_SOURCES})
 target_include_directories(pebble_core PUBLIC include PRIVATE src)

@@ -277,25 +277,58 @@ static pb_status print_table(app *a, const pb_sweep *s, uint32_t w)
     return PB_OK;
 }
 
-/* For each strategy without a plan under a cap at which others have one: the largest such cap, and why. */
+/* Of a strategy without a plan under a cap at which others have one: how many caps, the largest such one, and why. */
+typedef struct refusal {
+    uint32_t caps, first; /* first: a cell, or PB_NO_CELL */
+    const char *reason;
+} refusal;
+
+static refusal refusal_of(const pb_sweep *s, uint32_t w, uint32_t line)
+{
+    refusal r = {0, PB_NO_CELL, NULL};
+    for (uint32_t k = 0; k < s->cap_count; k++) {
+        uint32_t cell = pb_sweep_at(s, w, line, k);
+        r.caps += !s->cells[cell].certificate;
+        if (r.first == PB_NO_CELL && !s->cells[cell].certificate && s->winner[w * s->cap_count + k] != PB_NO_CELL)
+            r.first = cell;
+    }
+    if (r.first != PB_NO_CELL) {
+        r.reason = s->cells[r.first].schedule.reason;
+        r.reason = r.reason ? r.reason : "no plan was found";
+    }
+    return r;
+}
+
+static bool same_refusal(const pb_sweep *s, const refusal *a, const refusal *b)
+{
+    return a->first != PB_NO_CELL && b->first != PB_NO_CELL && a->caps == b->caps &&
+           cap_of(s, a->first) == cap_of(s, b->first) && strcmp(a->reason, b->reason) == 0;
+}
+
+/* One sentence for all strategies that are refused for the same reason. */
 static void print_refusals(const app *a, const pb_sweep *s, uint32_t w)
 {
     char text[1024], cap[FIGURE_ROOM];
     bool any = false;
     for (uint32_t l = 0; l < s->line_count && s->line_count > 1; l++) {
-        uint32_t none = 0, first = PB_NO_CELL;
-        for (uint32_t k = 0; k < s->cap_count; k++) {
-            uint32_t cell = pb_sweep_at(s, w, l, k);
-            none += !s->cells[cell].certificate;
-            if (first == PB_NO_CELL && !s->cells[cell].certificate && s->winner[w * s->cap_count + k] != PB_NO_CELL)
-                first = cell;
+        refusal now = refusal_of(s, w, l), other;
+        bool printed = now.first == PB_NO_CELL;
+        for (uint32_t k = 0; k < l && !printed; k++) {
+            other = refusal_of(s, w, k);
+            printed = same_refusal(s, &now, &other);
         }
-        if (first == PB_NO_CELL)
+        if (printed)
             continue;
-        size_text(s, cap_of(s, first), cap);
-        snprintf(text, sizeof text, "%.60s has no plan under %u of %u caps; under %s: %.400s", s->lines[l].spec,
-                 (unsigned)none, (unsigned)s->cap_count, cap,
-                 s->cells[first].schedule.reason ? s->cells[first].schedule.reason : "no plan was found");
+        int used = 0, names = 0;
+        for (uint32_t k = l; k < s->line_count && used < 400; k++) {
+            other = refusal_of(s, w, k);
+            if (same_refusal(s, &now, &other))
+                used +=
+                    snprintf(text + used, sizeof text - (size_t)used, "%s%.60s", names++ ? ", " : "", s->lines[k].spec);
+        }
+        size_text(s, cap_of(s, now.first), cap);
+        snprintf(text + used, sizeof text - (size_t)used, " %s no plan under %u of %u caps; under %s: %.400s",
+                 names > 1 ? "have" : "has", (unsigned)now.caps, (unsigned)s->cap_count, cap, now.reason);
         if (!any)
             putchar('\n');
         any = true;

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #define MAX_COST (UINT64_C(1) << 60)
-#define MAX_ENTRIES (UINT64_C(1) << 32)
+#define MAX_ENTRIES (UINT64_C(1) << 31)
 #define MAX_WORK (UINT64_C(1) << 43)
 
 static uint64_t divisor_of(uint64_t a, uint64_t b)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 63 };
+enum { LONGEST_NAME = 63, ENDING = 34 /* bytes for ", " and how a list ends */ };
 
 /* Edits that turn a into b, swaps of neighbours counting once. */
 static unsigned edit_distance(const char *a, const char *b)
@@ -55,19 +55,23 @@ const char *pb_nearest_name(const char *word, const char *const *names, size_t c
     return best;
 }
 
-/* "a, b or c", or nothing when that is too long for a sentence. */
+/* "a, b or c"; names that do not fit are counted: "a, b or one of 30 others". */
 static void list_names(const char *const *names, size_t count, char *text, size_t room)
 {
     size_t used = 0;
-    for (size_t i = 0; i < count && used < room; i++)
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (used + strlen(names[i]) + ENDING > room) {
+            snprintf(text + used, room - used, " or one of %zu others", count - i);
+            return;
+        }
         used += (size_t)snprintf(text + used, room - used, "%s%s", !i ? "" : i + 1 < count ? ", " : " or ", names[i]);
-    if (used >= room || !count)
-        text[0] = '\0';
+    }
 }
 
 pb_status pbi_unknown_name(pb_context *ctx, const char *what, const char *word, const char *const *names, size_t count)
 {
-    char all[400];
+    char all[440];
     const char *near = pb_nearest_name(word, names, count);
     if (near)
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`; did you mean %s?", what, word, near);

@@ -11,6 +11,7 @@
 #include "pebble/full.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +24,31 @@ typedef struct fixture {
     pb_store *store;
     const pb_graph *graph;
     pb_settings settings;
-    uint64_t clock, step; /* of the fake clock */
-    uint64_t polls_left;  /* the stop comes after so many; 0: never */
-    uint64_t allocations; /* that succeed before one fails; 0: all */
+    atomic_uint_fast64_t clock;       /* a fake one */
+    uint64_t step;                    /* that it advances each time it is read */
+    atomic_uint_fast64_t polls_left;  /* the stop comes after so many; 0: never */
+    atomic_uint_fast64_t allocations; /* that succeed before one fails; 0: all */
 } fixture;
 
 static uint64_t tick(void *state)
 {
     fixture *f = state;
-    return __atomic_add_fetch(&f->clock, f->step, __ATOMIC_RELAXED);
+    return atomic_fetch_add(&f->clock, f->step) + f->step;
+}
+
+/* Counts down to 1; true when it is there, false for ever if it began at 0. */
+static bool count_down(atomic_uint_fast64_t *left)
+{
+    uint_fast64_t seen = atomic_load(left);
+    while (seen > 1 && !atomic_compare_exchange_weak(left, &seen, seen - 1))
+        continue;
+    return seen == 1;
 }
 
 static pb_stop stop(void *state)
 {
     fixture *f = state;
-    if (!f->polls_left)
-        return PB_GO_ON;
-    return --f->polls_left ? PB_GO_ON : (++f->polls_left, PB_STOP_INTERRUPT);
+    return count_down(&f->polls_left) ? PB_STOP_INTERRUPT : PB_GO_ON;
 }
 
 static void *resize(void *state, void *block, size_t old_bytes, size_t new_bytes)
@@ -50,15 +59,14 @@ static void *resize(void *state, void *block, size_t old_bytes, size_t new_bytes
         free(block);
         return NULL;
     }
-    if (f->allocations == 1)
-        return NULL;
-    f->allocations -= f->allocations > 0;
-    return realloc(block, new_bytes);
+    return count_down(&f->allocations) ? NULL : realloc(block, new_bytes);
 }
 
 static void begin(fixture *f)
 {
-    *f = (fixture){.step = 1000, .settings.wrong = PB_SETTING_COUNT};
+    memset(f, 0, sizeof *f);
+    f->step = 1000;
+    f->settings.wrong = PB_SETTING_COUNT;
     pb_context_init(&f->ctx);
     f->ctx.clock_ns = tick;
     f->ctx.stop = stop;

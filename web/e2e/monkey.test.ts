@@ -115,7 +115,7 @@ async function run(seed: number, until: number): Promise<number> {
   page.on("download", (one) => void one.delete().catch(() => undefined));
   await page.waitForFunction(() => window.pebble.settled());
   do {
-    for (let i = 0; i < ACTIONS && Date.now() < until; i++) done.push(await act(page, next));
+    for (let i = 0; i < ACTIONS && (i < 20 || Date.now() < until); i++) done.push(await act(page, next));
     await page.evaluate(() => {
       for (const one of document.querySelectorAll("dialog")) one.close();
     });

@@ -537,8 +537,8 @@ test("a link with a small graph inside shows the same moves in another browser p
   const first = await load("#family=chain&ticks=20000", { picture: false });
   await by(first.page, "file-input").setInputFiles(file);
   await page60(first.page);
-  await setCap(first.page, "70%");
-  await first.page.waitForFunction(() => /&graph=[\w-]+/.test(location.hash) && location.hash.includes("cap=70"));
+  await setCap(first.page, "90%");
+  await first.page.waitForFunction(() => /&graph=[\w-]+/.test(location.hash) && location.hash.includes("cap=90"));
   const hash = await first.page.evaluate(() => location.hash);
   const shown = await moves(first.page);
   const verdict = await by(first.page, "verdict").textContent();
