@@ -48,7 +48,10 @@ def player_html(plan: Plan) -> str:
         plan.graph.write(graph)
         plan.write(schedule)
         done = subprocess.run(
-            [program, "export", graph, schedule, "--as", "html", "-o", page], capture_output=True, text=True, check=False
+            [program, "export", graph, schedule, "--as", "html", "-o", page],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise LibraryError(f"{program} could not write the file: {done.stderr.strip()}")

@@ -48,14 +48,18 @@ def test_a_plan_plays_in_a_frame_of_its_own(chain, tmp_path, monkeypatch):
         page = p.to_html()
     except pb.LibraryError as error:
         pytest.skip(str(error))
-    assert page.startswith("<!doctype html>") and 'id="data-frames-0"' in page and "http://" not in page.split("<script")[0]
+    assert (
+        page.startswith("<!doctype html>")
+        and 'id="data-frames-0"' in page
+        and "http://" not in page.split("<script")[0]
+    )
     shown = p.show(height=300)
     frame = shown._repr_html_()
     assert 'sandbox="allow-scripts"' in frame and "height:300px" in frame and "<script" not in frame
     shown.write(tmp_path / "plan.html")
     assert (tmp_path / "plan.html").read_text(encoding="utf-8") == shown.html
     monkeypatch.setenv("PEBBLE", str(tmp_path / "none"))
-    with pytest.raises(pb.LibraryError, match="PEBBLE is .* not a program"):
+    with pytest.raises(pb.LibraryError, match=r"PEBBLE is .* not a program"):
         p.to_html()
 
 

@@ -71,7 +71,7 @@ static void list_names(const char *const *names, size_t count, char *text, size_
 
 pb_status pbi_unknown_name(pb_context *ctx, const char *what, const char *word, const char *const *names, size_t count)
 {
-    char all[400];
+    char all[440];
     const char *near = pb_nearest_name(word, names, count);
     if (near)
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`; did you mean %s?", what, word, near);

@@ -173,7 +173,7 @@ static void change_rule(pbi_stages_search *x, pbi_stages_rule *rule)
 pb_status pbi_stages_try_rules(pbi_stages_search *x, uint64_t trials)
 {
     pb_status status = PB_OK;
-    if (x->best.value == UINT64_MAX)
+    if (x->best.value == UINT64_MAX || !trials)
         status = try_usual(x);
     for (uint64_t i = 0; i < trials && status == PB_OK && x->best.value > x->bound; i++) {
         bool better;

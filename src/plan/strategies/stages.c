@@ -48,7 +48,9 @@ static pb_status search(pbi_stages_search *x, pbi_stages_search *y)
 {
     static const double warmth[] = {0.0, 2e-3, 5e-4, 8e-3};
     uint64_t trials = FIRST_TRIALS, used = 0, count = x->k->most + 1u;
-    pb_status status = x->k->span ? search_makespan(x, y, trials, 0) : pbi_stages_try_rules(x, 0);
+    pb_status status = x->k->span ? search_makespan(x, y, trials, 0) : PB_OK;
+    if (status == PB_OK)
+        status = pbi_stages_try_rules(x, 0);
     for (uint32_t round = 0; status == PB_OK && x->best.value != UINT64_MAX && x->best.value > x->bound &&
                              (x->options->patient || used < PATIENT_LIMIT);
          round++) {
