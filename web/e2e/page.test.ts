@@ -530,10 +530,13 @@ test("a file opens, and a link to it requires the file", options, async () => {
 test("a link with a small graph inside shows the same moves in another browser profile", options, async () => {
   const file = join(dir.dir, "shared.json");
   await run(["gen", "layered", "--nodes", "60", "--seed", "7", "-o", file]);
-  const moves = (page: Page): Promise<string> => page.evaluate(() => {
-    const { op, node } = window.pebble.playback.player!.frames;
-    return [...op].map((one, i) => `${one} ${node[i]}`).join();
-  });
+  const moves = async (page: Page): Promise<string> => {
+    await page.waitForFunction(() => window.pebble.settled() && window.pebble.playback.player);
+    return page.evaluate(() => {
+      const { op, node } = window.pebble.playback.player!.frames;
+      return [...op].map((one, i) => `${one} ${node[i]}`).join();
+    });
+  };
   const first = await load("#family=chain&ticks=20000", { picture: false });
   await by(first.page, "file-input").setInputFiles(file);
   await page60(first.page);

@@ -80,7 +80,7 @@ static void shut(highs *h)
         h->destroy(h->model);
     if (h->library)
         dlclose(h->library);
-    *h = (highs){NULL};
+    *h = (highs){0};
 }
 
 static bool open_library(highs *h)
