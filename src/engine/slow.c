@@ -256,21 +256,28 @@ pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer 
 
 /* ---- files ---- */
 
+/* A file that no folder lists, in `folder`: nothing is left of it, however the process ends. -1: not on this file system. */
+static int unnamed_file(const char *folder) { return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
+
 static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, slow_file *out)
 {
     struct stat about;
-    size_t room = strlen(path) + sizeof "/pebble-slow-XXXXXX";
-    char *name = pb_arena_alloc(arena, room, 1), text[128];
+    size_t room = strlen(path) + sizeof "./pebble-slow-XXXXXX";
+    char *name = pb_arena_alloc(arena, room, 1), *slash, text[128];
     if (!name)
         return PB_ENOMEM;
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    snprintf(name, room, "%s", path);
+    slash = strrchr(name, '/');
+    if (!folder && slash)
+        slash[slash == name] = '\0';
+    int file = unnamed_file(folder || slash ? name : ".");
     snprintf(name, room, folder ? "%s/pebble-slow-XXXXXX" : "%s-XXXXXX", path);
-    int file = folder ? open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     if (file < 0) {
         file = mkstemp(name);
         if (file >= 0) {
             fcntl(file, F_SETFD, FD_CLOEXEC);
-            unlink(name); /* leaves no file behind, however the process ends */
+            unlink(name);
         }
     }
     if (file < 0)

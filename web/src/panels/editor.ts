@@ -15,6 +15,7 @@ export class Editor {
   private readonly reads = this.input("edit-reads");
   private readonly error = h("p", { class: "form-error", role: "alert", "data-testid": "edit-error" });
   private name = "";
+  private shown = ""; // the node as it was when the fields were filled
 
   constructor(private readonly edit: Edit) {
     const field = (label: string, input: HTMLInputElement): HTMLElement => h("div", { class: "field" }, h("label", { for: input.id }, label), input);
@@ -74,6 +75,9 @@ export class Editor {
     const small = (model.graph?.nodes ?? Infinity) <= EDIT_NODES && !!model.about;
     this.element.hidden = !small || !info || info.input_count > info.inputs.length;
     if (!info) return;
+    const shown = JSON.stringify([model.graph?.id, info.name, info.cost, info.size, info.inputs.map((one) => one.name)]);
+    if (shown === this.shown) return; // what is being typed stays
+    this.shown = shown;
     this.name = info.name;
     this.cost.value = String(info.cost);
     this.size.value = String(info.size);
