@@ -101,7 +101,7 @@ static void print_strategies(FILE *out)
 
 static void print_parameter(FILE *out, const pb_param_spec *p)
 {
-    static const char *const kinds[] = {"integer", "real", "word"};
+    static const char *const kinds[] = {"integer", "real", "word", "list"};
     field(out, "{", "key", p->key);
     field(out, ",", "default", p->default_text);
     field(out, ",", "help", p->help);

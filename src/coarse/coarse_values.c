@@ -103,7 +103,7 @@ static bool add_leaving(finder *f, pb_node value, bool always)
 static bool same_readers(const finder *f, const leaving *a, const leaving *b)
 {
     return a->hash == b->hash && a->keep == b->keep && a->count == b->count &&
-           memcmp(f->reader + a->first, f->reader + b->first, a->count * sizeof *f->reader) == 0;
+           (!a->count || memcmp(f->reader + a->first, f->reader + b->first, a->count * sizeof *f->reader) == 0);
 }
 
 /* A bundle of these values. */

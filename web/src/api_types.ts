@@ -81,7 +81,7 @@ export interface Parameter {
   key: string;
   default: string | number;
   help: string;
-  kind: "integer" | "real" | "word";
+  kind: "integer" | "real" | "word" | "list";
   least?: Whole | null;
   most?: Whole | null;
   words?: string[] | null;

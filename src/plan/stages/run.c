@@ -209,9 +209,9 @@ static uint64_t time_of(const attempt *a)
 
 static void take_input(turn *t, const attempt *a)
 {
-    uint64_t size = a->p[-1].out;
     if (!a->fetch)
         return;
+    uint64_t size = a->p[-1].out;
     uint64_t here = a->from + a->p[-1].down.time;
     uint32_t from = a->cell - t->s->micro;
     pb_node v = pbi_stages_node(t->s, a->part - 1, a->m, PBI_NODE_F);

@@ -67,7 +67,7 @@ export class Generator {
     const words = parameter.kind === "word" ? (parameter.words ?? []) : [];
     const input = words.length
       ? h("select", { id, "data-testid": `generate-${parameter.key}` }, ...words.map((word) => h("option", { value: word }, word)))
-      : h("input", { id, type: "text", inputmode: "numeric", spellcheck: "false", "data-testid": `generate-${parameter.key}` });
+      : h("input", { id, type: "text", inputmode: parameter.kind === "list" ? "text" : "numeric", spellcheck: "false", "data-testid": `generate-${parameter.key}` });
     input.value = shown;
     this.inputs.set(parameter.key, { input, parameter });
     return h("div", { class: "field" }, h("label", { for: id }, parameter.key), input, h("small", null, parameter.help));
@@ -94,7 +94,7 @@ export class Generator {
   }
 
   private wrong(parameter: Parameter, value: string): string | null {
-    if (parameter.kind === "word") return null;
+    if (parameter.kind === "word" || parameter.kind === "list") return null; // the generator checks lists
     const form = parameter.kind === "integer" ? /^\d+$/ : /^\d+(\.\d+)?$/;
     if (!form.test(value)) return `${parameter.key} must be ${parameter.kind === "integer" ? "a whole number" : "a number such as 0.5"}.`;
     if (parameter.kind === "integer" && BigInt(value) > LARGEST) return `${parameter.key} is too large: it must be below 2^64.`;
