@@ -256,7 +256,7 @@ pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer 
 
 /* ---- files ---- */
 
-/* A file that no folder lists, in `folder`: nothing is left of it, however the process ends. -1: not on this file system. */
+/* A file that no folder lists: nothing is left of it, however the process ends. -1: not on this file system. */
 static int unnamed_file(const char *folder) { return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
 
 static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, slow_file *out)
