@@ -58,9 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PebbleError as error:
         print(f"measure: {error}", file=sys.stderr)
         return 1
+    wide = max((len(row["op"]) for row in machine.fitted), default=0)
     for row in machine.fitted:
         error = "" if row["error"] is None else f"  {100 * row['error']:5.1f} % off in cross-validation"
-        print(f"{row['op']:32}{row['dtype'] or '':10}{row['samples']:4} sizes{error}")
+        print(f"{row['op']:{wide}}  {row['dtype'] or '':10}{row['samples']:4} sizes{error}")
     return 0
 
 
