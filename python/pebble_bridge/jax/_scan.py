@@ -136,7 +136,7 @@ def _is_real(leaf: Any) -> bool:
 
 
 def _split(tree: Any) -> tuple[list[Any], list[Any], Callable[[list[Any], list[Any]], Any]]:
-    """Leaves with gradients, the other leaves, and the way back."""
+    """Leaves with gradients, the other leaves, and a function that joins them again."""
     leaves, structure = jax.tree.flatten(tree)
     real = [_is_real(leaf) for leaf in leaves]
 
